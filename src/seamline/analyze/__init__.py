@@ -1,0 +1,1 @@
+"""Text analysis: keyword terms by language, and sentence boundaries."""

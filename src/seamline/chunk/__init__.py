@@ -1,0 +1,1 @@
+"""Chunkers: from a document to chunks with exact spans."""

@@ -1,0 +1,1 @@
+"""Shipped test classes: the contract of each port, for every provider."""

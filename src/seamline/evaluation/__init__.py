@@ -1,0 +1,1 @@
+"""Measures retrieval without a model in the loop. Never imports generation."""

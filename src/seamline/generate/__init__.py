@@ -1,0 +1,1 @@
+"""Answers from minted passages. Imports no retrieval stage."""

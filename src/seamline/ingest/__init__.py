@@ -1,0 +1,1 @@
+"""Sources and parsers: from bytes to documents."""

@@ -1,0 +1,126 @@
+"""From a provider's name to the provider, through entry points; built-ins use the same door.
+
+A package adds one by declaring an entry point in the group ``seamline.<kind>``, for example::
+
+    [project.entry-points."seamline.stores"]
+    mine = "my_package.store:create"
+
+A factory is called with the settings as a mapping (``embedders``, ``rerankers``, ``generators``), or as the
+kind's own section of docs/reference/providers.md says.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from seamline.errors import MissingExtraError, SettingsError
+
+Kind = Literal["embedders", "rerankers", "generators", "stores", "parsers", "chunkers", "sources"]
+KINDS: tuple[Kind, ...] = ("embedders", "rerankers", "generators", "stores", "parsers", "chunkers", "sources")
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """What is known of a built-in without importing it."""
+
+    summary: str
+    needs: tuple[str, ...] = ()
+    extra: str | None = None
+    stand_in: bool = False
+
+
+BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
+    ("embedders", "local"): BuiltIn(
+        "all-MiniLM-L6-v2 on the CPU, no key and no server",
+        ("onnxruntime", "tokenizers", "onnx", "safetensors"),
+        "local",
+    ),
+    ("embedders", "hash"): BuiltIn("bag-of-words hash, lexical only", stand_in=True),
+    ("rerankers", "lexical"): BuiltIn("term overlap with the question", stand_in=True),
+    ("generators", "extractive"): BuiltIn("quotes the sentences that answer best, no model"),
+    ("generators", "echo"): BuiltIn("returns the prompt", stand_in=True),
+    ("generators", "openai"): BuiltIn("any OpenAI-compatible chat endpoint", ("openai",), "openai"),
+    ("stores", "embedded"): BuiltIn("one SQLite file, both indexes in one transaction"),
+    ("stores", "memory"): BuiltIn("the reference store, lives as long as the process"),
+    ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
+    ("parsers", "text"): BuiltIn("plain text, logs and source code"),
+    ("parsers", "markdown"): BuiltIn("CommonMark with tables and front matter", ("pyromark",)),
+    ("parsers", "html"): BuiltIn("main content of web pages", ("resiliparse",)),
+    ("parsers", "pdf"): BuiltIn("text of PDF pages, with page labels", ("pypdfium2",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderInfo:
+    """One line of ``seamline providers``. ``missing`` names the packages that would have to be installed."""
+
+    kind: Kind
+    name: str
+    summary: str
+    distribution: str
+    stand_in: bool
+    missing: tuple[str, ...]
+    install: str | None
+
+
+def providers() -> Iterator[ProviderInfo]:
+    """Every registered provider, by kind and name, without importing any."""
+    for kind in KINDS:
+        for point in sorted(_points(kind), key=lambda point: point.name):
+            known = BUILT_INS.get((kind, point.name), BuiltIn(f"from {_distribution(point)}"))
+            missing = tuple(module for module in known.needs if importlib.util.find_spec(module) is None)
+            install = (
+                f'pip install "seamline[{known.extra}]"' if known.extra else "pip install --force-reinstall seamline"
+            )
+            yield ProviderInfo(
+                kind,
+                point.name,
+                known.summary,
+                _distribution(point),
+                known.stand_in,
+                missing,
+                install if missing else None,
+            )
+
+
+def factory(kind: Kind, name: str) -> Callable[..., Any]:
+    """The provider's factory.
+
+    Raises ``SettingsError`` for an unknown name (with a suggestion) and ``MissingExtraError`` where a package
+    that it needs is not installed.
+    """
+    points = {point.name: point for point in _points(kind)}
+    if name not in points:
+        close = difflib.get_close_matches(name, points, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"installed: {', '.join(sorted(points)) or 'none'}"
+        raise SettingsError(f"no {kind.removesuffix('s')} is named {name!r}", hint=hint)
+    known = BUILT_INS.get((kind, name))
+    missing = [module for module in known.needs if importlib.util.find_spec(module) is None] if known else []
+    if known and missing:
+        raise MissingExtraError(
+            f"{kind.removesuffix('s')} {name!r} needs {', '.join(missing)}, which is not installed",
+            hint=f'pip install "seamline[{known.extra}]"' if known.extra else "reinstall seamline",
+        )
+    loaded = points[name].load()
+    if not callable(loaded):
+        raise SettingsError(f"the entry point {points[name].value!r} of {name!r} is not callable")
+    return loaded  # type: ignore[no-any-return]
+
+
+def is_stand_in(kind: Kind, name: str) -> bool:
+    """Whether a built-in provider only stands in for a real one."""
+    known = BUILT_INS.get((kind, name))
+    return known is not None and known.stand_in
+
+
+def _points(kind: Kind) -> list[EntryPoint]:
+    return list(entry_points(group=f"seamline.{kind}"))
+
+
+def _distribution(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "unknown"

@@ -1,0 +1,1 @@
+"""Scores, gates, removes near-duplicates, cuts, and mints what generation may see."""

@@ -1,0 +1,1 @@
+"""THE SEAM: query and scope in, fused candidates with their stages out."""

@@ -1,0 +1,313 @@
+"""Every tunable of Seamline: one typed default, its bounds, and why one would change it.
+
+Values come from defaults < ``seamline.toml`` < ``SEAMLINE_*`` < flags, and each remembers which. Nothing else
+in the package reads ``os.environ``. A misspelt name is an error with a suggestion, never ignored. Secrets
+may be written as references: ``env:NAME`` or ``file:PATH``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_data_dir
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+from seamline.errors import SettingsError
+
+PREFIX = "SEAMLINE_"
+RESERVED = frozenset({"HOME", "CONFIG", "DATA", "DOCS"})
+"""Variables with the prefix that are not settings (beside ``SEAMLINE_TEST_*``)."""
+ALIASES = {"child_chars": "chunk_chars"}
+
+MIB = 1024 * 1024
+
+
+class Settings(BaseModel):
+    """All settings, flat. The environment variable of ``candidate_k`` is ``SEAMLINE_CANDIDATE_K``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    # ingest
+    max_file_bytes: int = Field(100 * MIB, ge=1, description="Largest file read; raise it for big books or dumps.")
+    max_files: int = Field(
+        1_000_000, ge=1, description="Most files listed in one source; a guard against a wrong path."
+    )
+    max_total_bytes: int = Field(200 * 1024 * MIB, ge=1, description="Most bytes listed in one source.")
+    max_depth: int = Field(64, ge=1, le=1000, description="Deepest folder visited below the source's root.")
+    parse_timeout_s: float = Field(
+        10.0, gt=0, le=3600, description="Seconds that one file may take in the parser child."
+    )
+    parse_memory_bytes: int = Field(1024 * MIB, ge=128 * MIB, description="Address space of the parser child.")
+    parse_output_chars: int = Field(
+        50_000_000, ge=1000, description="Most characters that one file may yield; the rest is cut and counted."
+    )
+    mass_delete_share: float = Field(
+        0.2, ge=0, le=1, description="A sync that would remove a larger share needs --allow-mass-delete."
+    )
+    mass_delete_floor: int = Field(10, ge=0, description="Removing at most this many documents never needs permission.")
+    commit_batch: int = Field(
+        64, ge=1, le=10_000, description="Documents a commit; smaller loses less work in a crash, larger is faster."
+    )
+
+    # chunking
+    chunker: Literal["structural"] = Field("structural", description="How documents are cut.")
+    chunk_chars: int = Field(
+        1000, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
+    )
+    chunk_overlap_chars: int | None = Field(
+        None, ge=0, le=5_000, description="Overlap in characters; unset, child_overlap decides."
+    )
+    child_overlap: float = Field(
+        0.0, ge=0, le=0.5, description="Overlap as a share of chunk_chars, where a long block must be cut."
+    )
+    min_chunk_chars: int = Field(
+        50, ge=1, le=10_000, description="Smaller pieces are joined to a neighbour of the same section."
+    )
+    max_chunk_chars: int = Field(10_000, ge=50, le=10_000, description="No chunk is longer.")
+    embed_max_chars: int | None = Field(
+        None,
+        ge=50,
+        le=100_000,
+        description="Ceiling on an embedded chunk; unset: 512 when the embedder declares no window, else its window decides.",
+    )
+
+    # embedding
+    embedding_provider: str = Field(
+        "auto",
+        description="auto: the kb's own space; for a new kb local when its model is present, else the stand-in hash.",
+    )
+    embedding_precision: Literal["int8", "float32"] = Field(
+        "int8", description="Of the local model: int8 is faster, float32 exact. They are two spaces."
+    )
+    embedding_model_dir: str | None = Field(
+        None, description="A directory with model.safetensors and tokenizer.json, tried before all else."
+    )
+    embedding_threads: int = Field(0, ge=0, le=256, description="Sessions used for bulk embedding; 0 is one a core.")
+    model_cache_dir: str | None = Field(None, description="Where built models are kept; unset: models/ under the home.")
+    canary_min_cosine: float = Field(
+        0.99, ge=0, le=1, description="Below it the model is not the one that indexed, and dense queries are refused."
+    )
+
+    # store
+    store: str = Field("embedded", description="Which store holds a new kb.")
+    vector_dtype: Literal["float16", "float32"] = Field(
+        "float16", description="Stored precision of vectors; float32 doubles the file."
+    )
+    postings_cache_bytes: int = Field(
+        256 * MIB, ge=MIB, description="Memory for decoded postings; more keeps more terms warm."
+    )
+    scan_threads: int = Field(0, ge=0, le=256, description="Threads of the dense scan; 0 is one a core.")
+    write_timeout_s: float = Field(10.0, ge=0, le=3600, description="How long a writer waits for another one.")
+
+    # retrieval
+    mode: Literal["economy", "dense", "keyword", "hybrid"] = Field(
+        "economy", description="Retrieval mode when none is asked for."
+    )
+    candidate_k: int = Field(100, ge=1, le=10_000, description="Candidates a leg before fusion: the recall ceiling.")
+    rerank_top_n: int | None = Field(
+        None, ge=1, le=10_000, description="Passages returned, all that a model ever sees; unset: limit_economy."
+    )
+    limit_economy: int = Field(5, ge=1, le=10_000, description="Passages returned in economy mode.")
+    fusion: Literal["weighted", "rrf"] = Field("weighted", description="How the two legs are fused.")
+    fusion_alpha: float = Field(
+        0.6, ge=0, le=1, description="Weight of the dense leg where the model covers the language."
+    )
+    fusion_alpha_uncovered: float = Field(0.2, ge=0, le=1, description="Weight of the dense leg where it does not.")
+    fusion_normaliser: Literal["theoretical", "min_max", "z_score"] = Field(
+        "theoretical", description="How weighted fusion brings both scores to one scale."
+    )
+    rrf_k: float = Field(60.0, gt=0, le=10_000, description="Rank constant of reciprocal rank fusion; larger flattens.")
+    bm25_k1: float = Field(1.2, ge=0, le=10, description="BM25 term frequency saturation.")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="BM25 length normalisation.")
+    query_chars: int = Field(8000, ge=1, le=1_000_000, description="Longest question.")
+    min_cosine: float | None = Field(
+        None, ge=-1, le=1, description="Gate: cosine that admits a passage; unset admits all, uncalibrated."
+    )
+    confident_cosine: float | None = Field(
+        None, ge=-1, le=1, description="Cosine from which a passage counts as confident."
+    )
+    near_duplicate_jaccard: float = Field(
+        0.9, gt=0, le=1, description="Shingle similarity from which two passages are one."
+    )
+
+    # reranking
+    rerank_provider: str = Field("off", description="Off until a gate turned it on for your corpus.")
+    rerank_candidates: int = Field(30, ge=1, le=1000, description="Fused passages sent to the reranker.")
+    rerank_timeout_s: float = Field(2.0, gt=0, le=600, description="Deadline of the reranking stage.")
+    rerank_min_score: float | None = Field(None, description="Gate: rerank score that admits a passage.")
+    rerank_confident_score: float | None = Field(
+        None, description="Rerank score from which a passage counts as confident."
+    )
+
+    # generation
+    generation_provider: str = Field("extractive", description="Who writes answers: extractive needs no model.")
+    generation_base_url: str | None = Field(None, description="Base URL of an OpenAI-compatible chat endpoint.")
+    generation_model: str | None = Field(None, description="Model name sent to the endpoint.")
+    generation_api_key: SecretStr | None = Field(
+        None, description="Key of the endpoint; env:NAME and file:PATH are references."
+    )
+    generation_timeout_s: float = Field(60.0, gt=0, le=3600, description="Seconds for one call, first byte included.")
+    generation_retries: int = Field(2, ge=0, le=10, description="Retries on 429 and 5xx, honouring Retry-After.")
+    generation_max_tokens: int = Field(1024, ge=1, le=1_000_000, description="Longest answer.")
+    generation_temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
+    prompt_tokens: int = Field(
+        6000, ge=100, le=10_000_000, description="Budget of the prompt; whole passages are dropped from the tail."
+    )
+    prompt_layout: Literal["best_first", "edges"] = Field("best_first", description="Order of passages in the prompt.")
+    include_scores: bool = Field(False, description="Print each passage's named score in the prompt.")
+    include_sources: bool = Field(True, description="Print each passage's source in the prompt.")
+    unsupported_sentences: Literal["mark", "remove"] = Field(
+        "mark", description="What happens to a cited sentence that its source does not support."
+    )
+    extractive_sentences: int = Field(3, ge=1, le=20, description="Most sentences of an extractive answer.")
+    extractive_chars: int = Field(400, ge=50, le=10_000, description="Most characters of an extractive answer.")
+    extractive_min_score: float | None = Field(
+        None,
+        ge=-1,
+        le=2,
+        description="Sentence score below which the extractive answer abstains; unset: the value shipped for the space, else a stated default.",
+    )
+
+    # evaluation
+    eval_k: int = Field(8, ge=1, le=1000, description="k of recall@k.")
+    eval_seed: int = Field(20260, ge=0, description="Seed of bootstrap and randomisation tests.")
+    min_ndcg: float = Field(0.0, ge=0, le=1, description="Lowest ndcg@10 that a gate accepts; 0 gates nothing.")
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "WARNING", description="Level of the log on stderr."
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Settings:
+        if self.min_chunk_chars > self.chunk_chars:
+            raise ValueError(f"min_chunk_chars ({self.min_chunk_chars}) is above chunk_chars ({self.chunk_chars})")
+        if self.chunk_overlap_chars is not None and self.chunk_overlap_chars * 2 > self.chunk_chars:
+            raise ValueError("chunk_overlap_chars may be at most half of chunk_chars")
+        if self.chunk_chars > self.max_chunk_chars:
+            raise ValueError(f"chunk_chars ({self.chunk_chars}) is above max_chunk_chars ({self.max_chunk_chars})")
+        return self
+
+    def overlap(self) -> int:
+        """The overlap in characters: ``chunk_overlap_chars``, else ``child_overlap`` of ``chunk_chars``."""
+        return (
+            self.chunk_overlap_chars
+            if self.chunk_overlap_chars is not None
+            else round(self.child_overlap * self.chunk_chars)
+        )
+
+    def mapping(self) -> dict[str, Any]:
+        """Name to value, as provider factories receive it; secrets stay ``SecretStr``."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """Settings with where each value came from: ``default``, a file's path, a variable, or ``flag``."""
+
+    values: Settings
+    sources: Mapping[str, str]
+
+    def override(self, flags: Mapping[str, object]) -> LoadedSettings:
+        """A copy with some values replaced, as by flags; raises ``SettingsError``."""
+        given = {name: value for name, value in flags.items() if value is not None}
+        for name in given:
+            _known(name, f"the setting {name!r}")
+        merged = {name: getattr(self.values, name) for name, source in self.sources.items() if source != "default"}
+        canonical = {ALIASES.get(name, name): value for name, value in given.items()}
+        return LoadedSettings(_validated(merged | canonical), {**self.sources, **dict.fromkeys(canonical, "flag")})
+
+
+def home_dir(given: str | os.PathLike[str] | None = None) -> Path:
+    """The home: ``given``, else ``SEAMLINE_HOME``, else the platform's user data directory."""
+    chosen = given or os.environ.get("SEAMLINE_HOME") or user_data_dir("seamline", appauthor=False)
+    return Path(chosen).expanduser().absolute()
+
+
+def load(
+    flags: Mapping[str, object] | None = None,
+    *,
+    config: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> LoadedSettings:
+    """Settings from all sources; raises ``SettingsError`` naming the source of a bad value."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    sources = dict.fromkeys(Settings.model_fields, "default")
+    for name, (value, source) in {**_from_file(config, environ), **_from_environment(environ)}.items():
+        values[name], sources[name] = value, source
+    for name, value in values.items():
+        if name in _SECRETS and isinstance(value, str):
+            values[name] = _secret(value, environ, sources[name])
+    loaded = LoadedSettings(_validated(values, sources), sources)
+    return loaded.override(flags) if flags else loaded
+
+
+_SECRETS = frozenset(name for name, info in Settings.model_fields.items() if "SecretStr" in str(info.annotation))
+
+
+def _from_file(config: str | os.PathLike[str] | None, environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    named = config or environ.get("SEAMLINE_CONFIG")
+    path = Path(named) if named else Path("seamline.toml")
+    if not path.is_file():
+        if named:
+            raise SettingsError(f"{path}: no such settings file", hint="check --config and SEAMLINE_CONFIG")
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from error
+    return {_known(name, f"{name!r} in {path}"): (value, str(path)) for name, value in table.items()}
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    found: dict[str, tuple[object, str]] = {}
+    for variable, value in environ.items():
+        bare = variable.removeprefix(PREFIX)
+        if variable == bare or bare in RESERVED or bare.startswith("TEST_"):
+            continue
+        found[_known(bare.lower(), variable)] = (value if value != "" else None, variable)
+    return found
+
+
+def _known(name: str, where: str) -> str:
+    canonical = ALIASES.get(name, name)
+    if canonical in Settings.model_fields:
+        return canonical
+    close = difflib.get_close_matches(name, [*Settings.model_fields, *ALIASES], n=1)
+    shown = (PREFIX + close[0].upper() if where.startswith(PREFIX) else close[0]) if close else None
+    raise SettingsError(
+        f"unknown setting: {where}",
+        hint=f"did you mean {shown}?" if shown else "`seamline settings` lists them all",
+    )
+
+
+def _secret(value: str, environ: Mapping[str, str], source: str) -> SecretStr:
+    kind, _, rest = value.partition(":")
+    if kind == "env":
+        if rest not in environ:
+            raise SettingsError(f"{source}: the secret reference env:{rest} names a variable that is not set")
+        return SecretStr(environ[rest])
+    if kind == "file":
+        try:
+            return SecretStr(Path(rest).expanduser().read_text(encoding="utf-8").strip())
+        except OSError as error:
+            raise SettingsError(f"{source}: the secret file {rest} cannot be read ({error.strerror})") from error
+    return SecretStr(value)
+
+
+def _validated(values: Mapping[str, object], sources: Mapping[str, str] | None = None) -> Settings:
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        # Never the raw input: it may be a secret.
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else ""
+        source = (sources or {}).get(name, "flag")
+        where = f"{name} (from {source})" if name else "settings"
+        raise SettingsError(f"{where}: {first['msg']}", hint="`seamline settings` shows bounds and sources") from None

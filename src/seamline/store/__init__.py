@@ -1,0 +1,1 @@
+"""Stores: both indexes of a knowledge base, committed together."""

@@ -1,0 +1,1 @@
+"""Citation resolution and support checks over text that is given."""

@@ -60,6 +60,7 @@ from seamline.types.retrieval import (
     Stages,
 )
 from seamline.types.scope import Principal, Scope
+from seamline.types.sync import Failure, Progress, SyncOptions, SyncReport
 
 __all__ = [
     "DEFAULT_TEMPLATE",
@@ -82,6 +83,7 @@ __all__ = [
     "Document",
     "DocumentId",
     "EmbeddingSpace",
+    "Failure",
     "Finding",
     "Fingerprint",
     "GenerationPiece",
@@ -97,6 +99,7 @@ __all__ = [
     "ParseStatus",
     "Passage",
     "Principal",
+    "Progress",
     "Provenance",
     "Quality",
     "RerankOutcome",
@@ -109,6 +112,8 @@ __all__ = [
     "SourceEntry",
     "Stages",
     "Support",
+    "SyncOptions",
+    "SyncReport",
     "Usage",
     "VectorName",
 ]

@@ -1,0 +1,437 @@
+"""COMPOSITION ROOT, offline: source -> parse -> chunk -> analyze and embed -> store.
+
+``Indexer.sync`` makes a knowledge base equal to a source. What it may rely on: the known ids are read before
+the listing; nothing is removed unless the listing is complete; each batch of documents is one commit over
+both legs and the ingest states, so that a crash at any point leaves the last commit, and the next sync goes
+on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from seamline.errors import IdCollisionError, MassDeletionError, SeamlineError, VersionConflictError
+from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
+from seamline.ports import Analyzer, Chunker, Embedder, IndexedChunk, Snapshot, Source, Store, TokenCounter, Writer
+from seamline.types import (
+    Binding,
+    Canary,
+    Chunk,
+    Document,
+    DocumentId,
+    Failure,
+    Fingerprint,
+    IngestState,
+    IngestStatus,
+    ParseStatus,
+    Progress,
+    Scope,
+    SourceEntry,
+    SyncOptions,
+    SyncReport,
+)
+
+CANARIES = (
+    "The harbour master closes the lock at high water.",
+    "Press and hold the reset button for ten seconds.",
+    "La facture doit être payée avant la fin du mois.",
+    "Error E-417: the pump did not reach its pressure.",
+    "What is the capital of the neighbouring country?",
+    "A small dog slept under the kitchen table.",
+    "def add(a, b): return a + b",
+    "In 1987 the yield fell by 12.5 percent.",
+)
+"""Eight short texts whose vectors are stored with the kb, to notice a model that changed under its name."""
+
+BATCH_CHUNKS = 256
+BATCH_CHARS = 8_000_000
+INDEXABLE = frozenset({ParseStatus.OK, ParseStatus.TRUNCATED})
+
+
+class EntryReader(Protocol):
+    """Turns an entry's bytes into a document; bad content is a status, not an exception."""
+
+    @property
+    def recipe(self) -> Mapping[str, str]:
+        """Parser names and versions: part of what decides whether a document is unchanged."""
+
+    def read(self, entry: SourceEntry, data: bytes) -> Document:
+        """The document, with its status and reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    entry: SourceEntry
+    known: IngestState | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A document that is parsed and chunked, waiting for its vectors."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    state: IngestState
+    is_new: bool
+
+
+class Indexer:
+    """The offline half, composed: everything it uses is handed in."""
+
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        *,
+        embedder: Embedder,
+        analyzer: Analyzer,
+        chunker: Chunker,
+        reader: EntryReader,
+    ) -> None:
+        self._store = store
+        self._scope = scope
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._chunker = chunker
+        self._reader = reader
+        self._space = space_fingerprint(embedder.space)
+
+    def recipe(self) -> Fingerprint:
+        """Identity of everything that decides what is stored for given bytes."""
+        parts = {
+            "parsers": dict(self._reader.recipe),
+            "chunker": self._chunker.fingerprint,
+            "analyzer": self._analyzer.fingerprint,
+            "space": self._space,
+        }
+        return fingerprint("recipe", parts)
+
+    def sync(
+        self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
+    ) -> SyncReport:
+        """Make the kb equal to the source.
+
+        Raises ``ListingError``, ``IdCollisionError`` and ``MassDeletionError`` before anything is changed,
+        and ``SpaceMismatchError`` when the kb holds vectors of another space. A document that cannot be
+        indexed is a ``Failure`` of the report; with ``strict`` it stops the run after the last full batch.
+        """
+        report = SyncReport(source=source.name, dry_run=options.dry_run)
+        started = time.perf_counter()
+        with self._store.read() as snapshot:
+            states = snapshot.states(self._scope)
+            known = {id_: state for id_, state in states.items() if state.source == source.name}
+            entries = list(source.entries())
+            _refuse_collisions(entries, states, source.name)
+            gone = sorted(known.keys() - {entry.id for entry in entries})
+            _refuse_mass_deletion(gone, len(known), options)
+            report.seconds["list"] = time.perf_counter() - started
+            run = _Run(self, source, options, report, snapshot, progress, self.recipe(), len(entries))
+            if options.dry_run:
+                run.preview(entries, known, gone)
+            else:
+                with self._store.write(timeout=options.write_timeout_s) as writer:
+                    run.execute(writer, entries, known, gone)
+        report.seconds["total"] = time.perf_counter() - started
+        return report
+
+    def binding(self, bound: Binding | None) -> Binding:
+        """What the kb is bound to from now on; the canaries of the same space are kept, else embedded."""
+        if bound is not None and bound.space_fingerprint == self._space:
+            return replace(
+                bound,
+                chunker_fingerprint=self._chunker.fingerprint,
+                analyzer_fingerprint=self._analyzer.fingerprint,
+            )
+        vectors = self._embedder.embed_passages(CANARIES)
+        canaries = tuple(
+            Canary(text=text, vector=tuple(float(x) for x in row)) for text, row in zip(CANARIES, vectors, strict=True)
+        )
+        return Binding(
+            space=self._embedder.space,
+            space_fingerprint=self._space,
+            chunker_fingerprint=self._chunker.fingerprint,
+            analyzer_fingerprint=self._analyzer.fingerprint,
+            canaries=canaries,
+        )
+
+    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, tuple[Chunk, ...]]:
+        """Parse and chunk one entry's bytes; no chunks when its status is not indexable."""
+        document = self._reader.read(entry, data)
+        if document.status not in INDEXABLE:
+            return document, ()
+        return document, self._chunker.chunk(document).children
+
+    def derive(self, batch: Sequence[_Ready], report: SyncReport) -> list[list[IndexedChunk]]:
+        """Terms and vectors of each document's chunks; the same text in the same space is embedded once."""
+        template = self._embedder.space.template
+        texts = [[chunk.rendered(template) for chunk in ready.chunks] for ready in batch]
+        hashes = [[sha256_text(text) for text in row] for row in texts]
+        by_hash = {
+            h: text for row_h, row_t in zip(hashes, texts, strict=True) for h, text in zip(row_h, row_t, strict=True)
+        }
+        with self._store.read() as snapshot:
+            vectors = dict(snapshot.known_vectors(self._scope, list(by_hash)))
+        missing = {h: text for h, text in by_hash.items() if h not in vectors}
+        report.reused += len(by_hash) - len(missing)
+        if missing:
+            self._count_window_cuts(list(missing.values()), report)
+            began = time.perf_counter()
+            matrix = self._embedder.embed_passages(list(missing.values()))
+            report.seconds["embed"] = report.seconds.get("embed", 0.0) + time.perf_counter() - began
+            vectors.update(zip(missing, matrix, strict=True))
+            report.embedded += len(missing)
+        return [
+            [
+                IndexedChunk(
+                    chunk=chunk,
+                    text_sha256=h,
+                    terms=self._analyzer.terms(text, chunk.language),
+                    vectors={"child": vectors[h]},
+                )
+                for chunk, text, h in zip(ready.chunks, row_t, row_h, strict=True)
+            ]
+            for ready, row_t, row_h in zip(batch, texts, hashes, strict=True)
+        ]
+
+    def covers(self, language: str | None) -> bool:
+        """Whether the embedding model was trained for a language."""
+        return self._embedder.space.covers(language)
+
+    def _count_window_cuts(self, texts: Sequence[str], report: SyncReport) -> None:
+        window = self._embedder.space.window
+        if window is not None and isinstance(self._embedder, TokenCounter):
+            report.window_cuts += sum(count > window for count in self._embedder.count_tokens(texts))
+
+
+class _Run:
+    """The state of one sync: which entries changed, and the batch that is being gathered."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        source: Source,
+        options: SyncOptions,
+        report: SyncReport,
+        snapshot: Snapshot,
+        progress: Callable[[Progress], None],
+        recipe: Fingerprint,
+        total: int,
+    ) -> None:
+        self._indexer, self._source, self._options, self._report = indexer, source, options, report
+        self._snapshot, self._progress, self._recipe, self._total = snapshot, progress, recipe, total
+        self._scope = indexer._scope
+        self._done = 0
+
+    def preview(
+        self, entries: Sequence[SourceEntry], known: Mapping[DocumentId, IngestState], gone: Sequence[DocumentId]
+    ) -> None:
+        """Fill the report with what a sync would do; reads bytes only where the revision changed."""
+        for entry in entries:
+            state = known.get(entry.id)
+            if self._unchanged(entry, state) or (state and self._same_bytes(entry, state)):
+                self._report.skipped.append(entry.id)
+            else:
+                (self._report.replaced if _indexed(state) else self._report.added).append(entry.id)
+        self._report.removed.extend(gone)
+
+    def execute(
+        self,
+        writer: Writer,
+        entries: Sequence[SourceEntry],
+        known: Mapping[DocumentId, IngestState],
+        gone: Sequence[DocumentId],
+    ) -> None:
+        work = []
+        for entry in entries:
+            state = known.get(entry.id)
+            if state is not None and self._unchanged(entry, state):
+                self._keep(writer, entry, state)
+            else:
+                work.append(_Work(entry, state))
+        if work:
+            writer.bind(self._indexer.binding(self._snapshot.binding(self._scope)))
+        for batch in self._batches(writer, work):
+            self._store_batch(writer, batch)
+        self._remove(writer, gone, known)
+        self._report.generation = writer.commit()
+
+    def _unchanged(self, entry: SourceEntry, state: IngestState | None) -> bool:
+        """A cheap answer from the listing alone; a failure that may pass is always tried again."""
+        return (
+            state is not None
+            and state.revision == entry.revision
+            and state.recipe == self._recipe
+            and state.version == entry.version
+            and not (state.status is IngestStatus.FAILED and state.retryable)
+        )
+
+    def _same_bytes(self, entry: SourceEntry, state: IngestState) -> bool:
+        return state.recipe == self._recipe and state.content_sha256 == sha256_bytes(self._source.read(entry))
+
+    def _keep(self, writer: Writer, entry: SourceEntry, state: IngestState) -> None:
+        if state.status is IngestStatus.FAILED:
+            self._fail(entry.id, state.reason or "failed before", retryable=False)
+            return
+        self._report.skipped.append(entry.id)
+        self._share(writer, entry)
+        self._step(IngestStatus.SKIPPED, entry.id)
+
+    def _share(self, writer: Writer, entry: SourceEntry) -> None:
+        wanted = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
+        if wanted is None:
+            return
+        if self._snapshot.document(self._scope, entry.id).readable_by != wanted:
+            writer.set_access(entry.id, wanted)
+            self._report.access_changed += 1
+
+    def _batches(self, writer: Writer, work: Sequence[_Work]) -> Iterator[list[_Ready]]:
+        batch: list[_Ready] = []
+        chunks = characters = 0
+        for item in work:
+            ready = self._prepare(writer, item)
+            if ready is None:
+                continue
+            batch.append(ready)
+            chunks += len(ready.chunks)
+            characters += len(ready.document.text)
+            if len(batch) >= self._options.commit_batch or chunks >= BATCH_CHUNKS or characters >= BATCH_CHARS:
+                yield batch
+                batch, chunks, characters = [], 0, 0
+        if batch:
+            yield batch
+
+    def _prepare(self, writer: Writer, item: _Work) -> _Ready | None:
+        """Read, parse and chunk one entry; ``None`` when it turned out unchanged or failed."""
+        entry, known = item.entry, item.known
+        began = time.perf_counter()
+        self._step(IngestStatus.PARSING, entry.id, advance=False)
+        state = IngestState(
+            document_id=entry.id,
+            source=self._source.name,
+            status=IngestStatus.COMMITTED,
+            revision=entry.revision,
+            recipe=self._recipe,
+            version=entry.version,
+        )
+        try:
+            data = self._source.read(entry)
+            state = replace(state, content_sha256=sha256_bytes(data))
+            _refuse_version_conflict(state, known)
+            if _indexed(known) and known.content_sha256 == state.content_sha256 and known.recipe == self._recipe:  # type: ignore[union-attr]
+                writer.record([state])
+                self._keep(writer, entry, state)
+                return None
+            document, chunks = self._indexer.read_and_chunk(entry, data)
+        except SeamlineError as error:
+            if self._options.strict:
+                raise
+            self._refuse(writer, state, known, error.message, retryable=error.retryable)
+            return None
+        finally:
+            self._report.seconds["parse"] = self._report.seconds.get("parse", 0.0) + time.perf_counter() - began
+        if document.status not in INDEXABLE:
+            self._refuse(
+                writer, state, known, f"{document.status.value}: {document.status_reason or 'no reason given'}"
+            )
+            return None
+        if document.status is ParseStatus.TRUNCATED:
+            self._report.truncated += 1
+        return _Ready(self._with_access(document, entry, known), chunks, state, not _indexed(known))
+
+    def _with_access(self, document: Document, entry: SourceEntry, known: IngestState | None) -> Document:
+        """A replaced document keeps its access list unless a new one is given."""
+        readable_by = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
+        if readable_by is None and _indexed(known):
+            readable_by = self._snapshot.document(self._scope, entry.id).readable_by
+        return replace(document, readable_by=readable_by)
+
+    def _store_batch(self, writer: Writer, batch: Sequence[_Ready]) -> None:
+        self._step(IngestStatus.EMBEDDING, batch[0].document.id, advance=False)
+        derived = self._indexer.derive(batch, self._report)
+        began = time.perf_counter()
+        for ready, chunks in zip(batch, derived, strict=True):
+            writer.put(ready.document, chunks)
+        writer.record([ready.state for ready in batch])
+        self._report.generation = writer.commit()
+        self._report.seconds["store"] = self._report.seconds.get("store", 0.0) + time.perf_counter() - began
+        for ready in batch:
+            (self._report.added if ready.is_new else self._report.replaced).append(ready.document.id)
+            self._report.chunks += len(ready.chunks)
+            for chunk in ready.chunks:
+                language = chunk.language or "und"
+                self._report.languages[language] = self._report.languages.get(language, 0) + 1
+                self._report.uncovered_chunks += not self._indexer.covers(chunk.language)
+            self._step(IngestStatus.COMMITTED, ready.document.id)
+
+    def _remove(self, writer: Writer, gone: Sequence[DocumentId], known: Mapping[DocumentId, IngestState]) -> None:
+        if not gone:
+            return
+        writer.remove([id_ for id_ in gone if _indexed(known[id_])])
+        writer.record([replace(known[id_], status=IngestStatus.REMOVED) for id_ in gone])
+        self._report.removed.extend(gone)
+
+    def _refuse(
+        self, writer: Writer, state: IngestState, known: IngestState | None, reason: str, *, retryable: bool = False
+    ) -> None:
+        """Record a failure. An older text of a document that can no longer be read must not go on answering.
+
+        A fault that may pass (a file being written) keeps the last good text: the next sync decides.
+        """
+        if _indexed(known) and retryable:
+            self._fail(state.document_id, reason, retryable=True)
+            return
+        if _indexed(known):
+            writer.remove([state.document_id])
+        writer.record([replace(state, status=IngestStatus.FAILED, reason=reason, retryable=retryable)])
+        self._fail(state.document_id, reason, retryable=retryable)
+
+    def _fail(self, document_id: DocumentId, reason: str, *, retryable: bool) -> None:
+        self._report.failed.append(Failure(document_id=document_id, reason=reason, retryable=retryable))
+        self._step(IngestStatus.FAILED, document_id)
+
+    def _step(self, status: IngestStatus, document_id: DocumentId, *, advance: bool = True) -> None:
+        self._done += advance
+        self._progress(
+            Progress(
+                done=self._done, total=self._total, status=status, document_id=document_id, chunks=self._report.chunks
+            )
+        )
+
+
+def _indexed(state: IngestState | None) -> bool:
+    return state is not None and state.status in (IngestStatus.COMMITTED, IngestStatus.SKIPPED)
+
+
+def _refuse_collisions(
+    entries: Sequence[SourceEntry], states: Mapping[DocumentId, IngestState], source_name: str
+) -> None:
+    for entry in entries:
+        other = states.get(entry.id)
+        if other is not None and other.source != source_name:
+            raise IdCollisionError(
+                f"{entry.id!r} of {source_name!r} is already the id of a document of {other.source!r}",
+                hint="index a folder above both, or use another --kb",
+            )
+
+
+def _refuse_mass_deletion(gone: Sequence[DocumentId], known: int, options: SyncOptions) -> None:
+    if options.allow_mass_delete or len(gone) <= options.mass_delete_floor:
+        return
+    if len(gone) > options.mass_delete_share * known:
+        raise MassDeletionError(
+            f"this sync would remove {len(gone)} of {known} documents; nothing was changed",
+            hint="check the path; if they are really gone, repeat with --allow-mass-delete",
+        )
+
+
+def _refuse_version_conflict(state: IngestState, known: IngestState | None) -> None:
+    if known is None or state.version is None or known.version != state.version:
+        return
+    if known.content_sha256 is not None and known.content_sha256 != state.content_sha256:
+        raise VersionConflictError(
+            f"{state.document_id}: version {state.version!r} came with other bytes than before",
+            hint="give changed content a new version",
+        )

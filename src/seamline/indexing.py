@@ -11,14 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
+from seamline.embed import canary
 from seamline.errors import IdCollisionError, MassDeletionError, SeamlineError, VersionConflictError
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
-from seamline.ports import Analyzer, Chunker, Embedder, IndexedChunk, Snapshot, Source, Store, TokenCounter, Writer
+from seamline.ports import Analyzer, Chunker, Embedder, EntryReader, IndexedChunk, Source, Store, TokenCounter, Writer
 from seamline.types import (
     Binding,
-    Canary,
     Chunk,
     Document,
     DocumentId,
@@ -34,32 +33,9 @@ from seamline.types import (
     SyncReport,
 )
 
-CANARIES = (
-    "The harbour master closes the lock at high water.",
-    "Press and hold the reset button for ten seconds.",
-    "La facture doit être payée avant la fin du mois.",
-    "Error E-417: the pump did not reach its pressure.",
-    "What is the capital of the neighbouring country?",
-    "A small dog slept under the kitchen table.",
-    "def add(a, b): return a + b",
-    "In 1987 the yield fell by 12.5 percent.",
-)
-"""Eight short texts whose vectors are stored with the kb, to notice a model that changed under its name."""
-
 BATCH_CHUNKS = 256
 BATCH_CHARS = 8_000_000
 INDEXABLE = frozenset({ParseStatus.OK, ParseStatus.TRUNCATED})
-
-
-class EntryReader(Protocol):
-    """Turns an entry's bytes into a document; bad content is a status, not an exception."""
-
-    @property
-    def recipe(self) -> Mapping[str, str]:
-        """Parser names and versions: part of what decides whether a document is unchanged."""
-
-    def read(self, entry: SourceEntry, data: bytes) -> Document:
-        """The document, with its status and reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +98,19 @@ class Indexer:
         started = time.perf_counter()
         with self._store.read() as snapshot:
             states = snapshot.states(self._scope)
-            known = {id_: state for id_, state in states.items() if state.source == source.name}
-            entries = list(source.entries())
-            _refuse_collisions(entries, states, source.name)
-            gone = sorted(known.keys() - {entry.id for entry in entries})
-            _refuse_mass_deletion(gone, len(known), options)
-            report.seconds["list"] = time.perf_counter() - started
-            run = _Run(self, source, options, report, snapshot, progress, self.recipe(), len(entries))
-            if options.dry_run:
-                run.preview(entries, known, gone)
-            else:
-                with self._store.write(timeout=options.write_timeout_s) as writer:
-                    run.execute(writer, entries, known, gone)
+            bound = snapshot.binding(self._scope)
+        known = {id_: state for id_, state in states.items() if state.source == source.name}
+        entries = list(source.entries())
+        _refuse_collisions(entries, states, source.name)
+        gone = sorted(known.keys() - {entry.id for entry in entries})
+        _refuse_mass_deletion(gone, len(known), options)
+        report.seconds["list"] = time.perf_counter() - started
+        run = _Run(self, source, options, report, progress, len(entries))
+        if options.dry_run:
+            run.preview(entries, known, gone)
+        else:
+            with self._store.write(timeout=options.write_timeout_s) as writer:
+                run.execute(writer, entries, known, gone, bound)
         report.seconds["total"] = time.perf_counter() - started
         return report
 
@@ -145,16 +122,12 @@ class Indexer:
                 chunker_fingerprint=self._chunker.fingerprint,
                 analyzer_fingerprint=self._analyzer.fingerprint,
             )
-        vectors = self._embedder.embed_passages(CANARIES)
-        canaries = tuple(
-            Canary(text=text, vector=tuple(float(x) for x in row)) for text, row in zip(CANARIES, vectors, strict=True)
-        )
         return Binding(
             space=self._embedder.space,
             space_fingerprint=self._space,
             chunker_fingerprint=self._chunker.fingerprint,
             analyzer_fingerprint=self._analyzer.fingerprint,
-            canaries=canaries,
+            canaries=canary.record(self._embedder),
         )
 
     def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, tuple[Chunk, ...]]:
@@ -196,6 +169,11 @@ class Indexer:
             for ready, row_t, row_h in zip(batch, texts, hashes, strict=True)
         ]
 
+    def readable_by(self, document_id: DocumentId) -> frozenset[str] | None:
+        """The access list that a stored document has now."""
+        with self._store.read() as snapshot:
+            return snapshot.document(self._scope, document_id).readable_by
+
     def covers(self, language: str | None) -> bool:
         """Whether the embedding model was trained for a language."""
         return self._embedder.space.covers(language)
@@ -215,14 +193,11 @@ class _Run:
         source: Source,
         options: SyncOptions,
         report: SyncReport,
-        snapshot: Snapshot,
         progress: Callable[[Progress], None],
-        recipe: Fingerprint,
         total: int,
     ) -> None:
         self._indexer, self._source, self._options, self._report = indexer, source, options, report
-        self._snapshot, self._progress, self._recipe, self._total = snapshot, progress, recipe, total
-        self._scope = indexer._scope
+        self._progress, self._recipe, self._total = progress, indexer.recipe(), total
         self._done = 0
 
     def preview(
@@ -243,7 +218,9 @@ class _Run:
         entries: Sequence[SourceEntry],
         known: Mapping[DocumentId, IngestState],
         gone: Sequence[DocumentId],
+        bound: Binding | None,
     ) -> None:
+        """Store what changed, batch by batch, then remove what vanished."""
         work = []
         for entry in entries:
             state = known.get(entry.id)
@@ -252,7 +229,7 @@ class _Run:
             else:
                 work.append(_Work(entry, state))
         if work:
-            writer.bind(self._indexer.binding(self._snapshot.binding(self._scope)))
+            writer.bind(self._indexer.binding(bound))
         for batch in self._batches(writer, work):
             self._store_batch(writer, batch)
         self._remove(writer, gone, known)
@@ -283,7 +260,7 @@ class _Run:
         wanted = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
         if wanted is None:
             return
-        if self._snapshot.document(self._scope, entry.id).readable_by != wanted:
+        if self._indexer.readable_by(entry.id) != wanted:
             writer.set_access(entry.id, wanted)
             self._report.access_changed += 1
 
@@ -345,7 +322,7 @@ class _Run:
         """A replaced document keeps its access list unless a new one is given."""
         readable_by = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
         if readable_by is None and _indexed(known):
-            readable_by = self._snapshot.document(self._scope, entry.id).readable_by
+            readable_by = self._indexer.readable_by(entry.id)
         return replace(document, readable_by=readable_by)
 
     def _store_batch(self, writer: Writer, batch: Sequence[_Ready]) -> None:

@@ -99,6 +99,17 @@ class Parser(Protocol):
         """Extract. A document that cannot be extracted is a ``Parsed`` with its status and reason."""
 
 
+class EntryReader(Protocol):
+    """Turns an entry's bytes into a document; bad content is a status, not an exception."""
+
+    @property
+    def recipe(self) -> Mapping[str, str]:
+        """Parser names and versions: part of what decides whether a document is unchanged."""
+
+    def read(self, entry: SourceEntry, data: bytes) -> Document:
+        """The document, with its status and reason."""
+
+
 # --- chunk, analyze, embed ----------------------------------------------------------------------------
 
 

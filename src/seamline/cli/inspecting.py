@@ -1,0 +1,102 @@
+"""``seamline doctor``, ``settings``, ``providers`` and ``models``: what this installation and a kb are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from seamline.cli.options import Common, common, print_json
+
+
+@click.command("doctor")
+@common
+def doctor_command(told: Common) -> int:
+    """Check a knowledge base and this installation; exit code 1 on any error found."""
+    from seamline import wire
+    from seamline.cli import render
+    from seamline.doctor import examine
+
+    with told.open() as kb:
+        findings = examine(kb)
+    if told.as_json:
+        print_json(wire.plain(findings))
+    else:
+        render.findings(findings)
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+@click.command("settings")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@common
+def settings_command(told: Common, names: tuple[str, ...]) -> int:
+    """Print every setting with its value and where the value came from; secrets are never shown."""
+    from seamline.cli import render
+    from seamline.settings import PREFIX, Settings
+
+    loaded = told.settings()
+    rows: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "variable": f"{PREFIX}{name.upper()}",
+            "value": _shown(getattr(loaded.values, name)),
+            "source": loaded.sources[name],
+            "description": info.description,
+        }
+        for name, info in Settings.model_fields.items()
+        if not names or name in names
+    ]
+    unknown = set(names) - Settings.model_fields.keys()
+    if unknown:
+        raise click.UsageError(f"no such setting: {', '.join(sorted(unknown))}")
+    if told.as_json:
+        print_json(rows)
+    else:
+        render.settings(rows)
+    return 0
+
+
+def _shown(value: object) -> object:
+    """A secret's value is not printed, nor its length."""
+    return "********" if type(value).__name__ == "SecretStr" else value
+
+
+@click.command("providers")
+@common
+def providers_command(told: Common) -> int:
+    """List providers: installed, missing (and how to install them), or standing in for a real one."""
+    from seamline import registry, wire
+    from seamline.cli import render
+
+    rows = [wire.plain(info) for info in registry.providers()]
+    if told.as_json:
+        print_json(rows)
+    else:
+        render.providers(rows)
+    return 0
+
+
+@click.group("models")
+def models_command() -> None:
+    """Fetch and check the weights of local models."""
+
+
+@models_command.command("pull")
+@common
+def models_pull(told: Common) -> int:
+    """Fetch the local embedding model, verify its hash, and build it for this machine."""
+    from seamline import registry
+    from seamline.embed import weights
+    from seamline.settings import home_dir
+    from seamline.spaces import provider_settings
+
+    values = provider_settings(told.settings().values, home_dir(told.home))
+    where = weights.pull(values, report=lambda line: None if told.as_json else click.echo(line))
+    embedder = registry.factory("embedders", "local")(values)
+    embedder.embed_query("ready")
+    shown = {"model": embedder.space.model, "precision": embedder.space.precision, "folder": str(where)}
+    if told.as_json:
+        print_json(shown)
+    else:
+        click.echo(f"{shown['model']} ({shown['precision']}) is ready: {shown['folder']}")
+    return 0

@@ -1,0 +1,352 @@
+"""The public verbs: open a knowledge base, index, retrieve, ask, and learn why something was not found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from seamline import registry, spaces
+from seamline import settings as settings_module
+from seamline.analyze.text import create as create_analyzer
+from seamline.errors import NotFoundError, QueryError
+from seamline.indexing import Indexer
+from seamline.ingest.folder import FolderSource, ListingLimits
+from seamline.ingest.reader import EntryReader, ParseLimits
+from seamline.pipeline import Pipeline, Request
+from seamline.ports import Embedder, Snapshot, Source, Store
+from seamline.retrieve.whynot import WhyNot
+from seamline.settings import LoadedSettings, home_dir
+from seamline.store.catalogue import Catalogue
+from seamline.store.traces import TraceStore
+from seamline.types import (
+    Answer,
+    AnswerEvent,
+    Binding,
+    DocumentId,
+    MetadataValue,
+    Principal,
+    Progress,
+    RetrievalResult,
+    Scope,
+    SyncOptions,
+    SyncReport,
+)
+
+LOCAL_OWNER = Principal(id="owner", owner=True)
+"""The principal of the command line and of Python calls that name none: the owner of the files."""
+
+Filter = Mapping[str, MetadataValue | Sequence[MetadataValue]]
+
+
+def open(
+    kb: str = "default",
+    *,
+    home: str | os.PathLike[str] | None = None,
+    workspace: str = "default",
+    principal: Principal | None = None,
+    settings: Mapping[str, object] | None = None,
+    config: str | os.PathLike[str] | None = None,
+) -> KnowledgeBase:
+    """A handle on a knowledge base; it is created by the first ``index``, not by opening.
+
+    ``settings`` override the file and the environment. Raises ``SettingsError``.
+    """
+    loaded = settings_module.load(settings, config=config)
+    return KnowledgeBase(kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded)
+
+
+class KnowledgeBase:
+    """One knowledge base as one principal sees it. Close it, or use it as a context manager."""
+
+    def __init__(
+        self, name: str, *, home: Path, workspace: str, principal: Principal | None, settings: LoadedSettings
+    ) -> None:
+        self.name = name
+        self.home = home
+        self.workspace = workspace
+        self.settings = settings
+        asker = principal or LOCAL_OWNER
+        self.principal = Principal(id=asker.id, groups=asker.groups, workspace=workspace, owner=asker.owner)
+        self.scope = Scope(principal=self.principal, kb=name)
+        self._analyzer = create_analyzer(settings.values.mapping())
+        self._store: Store | None = None
+        self._folder: Path | None = None
+        self._pipeline: Pipeline | None = None
+        self._embedder: Embedder | None = None
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release files and locks; idempotent."""
+        if self._store is not None:
+            self._store.close()
+        self._store = self._pipeline = self._embedder = None
+
+    # --- the main verbs ---
+
+    def index(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        *,
+        source_name: str | None = None,
+        readable_by: Sequence[str] | None = None,
+        allow_mass_delete: bool = False,
+        dry_run: bool = False,
+        strict: bool = False,
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> SyncReport:
+        """Make the knowledge base equal to the folders or files: add, replace, skip, remove.
+
+        A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
+        ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
+        """
+        one = isinstance(paths, str | os.PathLike)
+        roots = [Path(path) for path in ([paths] if one else paths)]  # type: ignore[list-item, union-attr]
+        values = self.settings.values
+        limits = ListingLimits(
+            max_files=values.max_files,
+            max_file_bytes=values.max_file_bytes,
+            max_total_bytes=values.max_total_bytes,
+            max_depth=values.max_depth,
+        )
+        options = SyncOptions(
+            commit_batch=values.commit_batch,
+            mass_delete_share=values.mass_delete_share,
+            mass_delete_floor=values.mass_delete_floor,
+            write_timeout_s=values.write_timeout_s,
+            allow_mass_delete=allow_mass_delete,
+            dry_run=dry_run,
+            strict=strict,
+            readable_by=frozenset(readable_by) if readable_by is not None else None,
+        )
+        return self.sync(FolderSource(roots, name=source_name, limits=limits), options, progress)
+
+    def sync(
+        self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
+    ) -> SyncReport:
+        """As ``index``, from any source."""
+        values = self.settings.values
+        store = self._open_store(create=True)
+        parse = ParseLimits(
+            timeout_s=values.parse_timeout_s,
+            memory_bytes=values.parse_memory_bytes,
+            output_chars=values.parse_output_chars,
+        )
+        embedder = self.embedder()
+        with EntryReader(parse) as reader:
+            indexer = Indexer(
+                store,
+                self.scope,
+                embedder=embedder,
+                analyzer=self._analyzer,
+                chunker=registry.factory("chunkers", values.chunker)(_chunker_settings(values)),
+                reader=reader,
+            )
+            return indexer.sync(source, options, progress)
+
+    def retrieve(
+        self,
+        query: str | Sequence[Mapping[str, str]],
+        *,
+        limit: int | None = None,
+        mode: str | None = None,
+        rerank: Literal["auto", "off", "required"] = "auto",
+        query_language: str = "auto",
+        document_filter: Sequence[str] | None = None,
+        metadata_filter: Filter | None = None,
+        overrides: Mapping[str, object] | None = None,
+    ) -> RetrievalResult:
+        """The best passages for a question, each with its stages. Raises ``QueryError``, ``NotFoundError``."""
+        request = self._request(limit, mode, rerank, query_language, document_filter, metadata_filter, overrides)
+        return self.pipeline().retrieve(query, request)
+
+    def ask(self, question: str | Sequence[Mapping[str, str]], **options: Any) -> Answer:  # noqa: ANN401
+        """A cited answer or an abstention. Options as for ``retrieve``. Raises ``GenerationError``."""
+        return self.ask_with_passages(question, **options)[0]
+
+    def ask_with_passages(
+        self,
+        question: str | Sequence[Mapping[str, str]],
+        **options: Any,  # noqa: ANN401
+    ) -> tuple[Answer, RetrievalResult]:
+        """As ``ask``, together with the retrieval that the answer was written from."""
+        return self.pipeline().ask(question, self._request(**_named(options)))
+
+    def stream(
+        self,
+        question: str | Sequence[Mapping[str, str]],
+        **options: Any,  # noqa: ANN401
+    ) -> tuple[RetrievalResult, Iterator[AnswerEvent]]:
+        """The retrieval, and the events of the answer: deltas, then exactly one terminal event."""
+        return self.pipeline().stream(question, self._request(**_named(options)))
+
+    def why_not(self, query: str, document: str, **options: Any) -> WhyNot:  # noqa: ANN401
+        """At which stage a document (or chunk) was lost for a question, and by how much."""
+        return self.pipeline().why_not(query, document, self._request(**_named(options)))
+
+    def set_access(self, document: str, readable_by: Sequence[str] | None) -> None:
+        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone."""
+        store = self._open_store(create=False)
+        with store.write(timeout=self.settings.values.write_timeout_s) as writer:
+            writer.set_access(DocumentId(document), None if readable_by is None else frozenset(readable_by))
+            writer.commit()
+
+    # --- what it is made of ---
+
+    def read(self) -> Any:  # noqa: ANN401
+        """A snapshot of the store, for reading documents and chunks: a context manager."""
+        return self._open_store(create=False).read()
+
+    def store(self) -> Store:
+        """The store of an existing kb; raises ``NotFoundError``."""
+        return self._open_store(create=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the kb's files are; ``None`` for a store in memory, or before it is opened."""
+        return self._folder
+
+    def binding(self) -> Binding | None:
+        """What the kb is bound to; ``None`` before the first index."""
+        with self._open_store(create=False).read() as snapshot:
+            return snapshot.binding(self.scope)
+
+    def embedder(self) -> Embedder:
+        """The embedder of this kb, checked against its space; see :func:`seamline.spaces.embedder_for`."""
+        if self._embedder is None:
+            self._embedder = spaces.embedder_for(self.settings.values, self.binding(), self.home)
+        return self._embedder
+
+    def pipeline(self) -> Pipeline:
+        """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
+        if self._pipeline is None:
+            store = self._open_store(create=False)
+            traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
+            self._pipeline = Pipeline(
+                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=traces
+            )
+        return self._pipeline
+
+    def _open_store(self, *, create: bool) -> Store:
+        if self._store is None:
+            values = self.settings.values
+            if values.store == "memory":
+                if not create:
+                    raise NotFoundError(f"nothing was indexed into {self.name!r} yet", hint="call index(...) first")
+                kind, self._folder = "memory", None
+            else:
+                record = Catalogue(self.home).open_kb(self.workspace, self.name, create=create, store=values.store)
+                kind, self._folder = record.store, record.folder
+            self._store = registry.factory("stores", kind)(
+                values.mapping(), folder=self._folder, workspace=self.workspace, kb=self.name
+            )
+        return self._store
+
+    def _request(
+        self,
+        limit: int | None = None,
+        mode: str | None = None,
+        rerank: Literal["auto", "off", "required"] = "auto",
+        query_language: str = "auto",
+        document_filter: Sequence[str] | None = None,
+        metadata_filter: Filter | None = None,
+        overrides: Mapping[str, object] | None = None,
+    ) -> Request:
+        return Request(
+            principal=self.principal,
+            mode=mode,
+            limit=limit,
+            rerank=rerank,
+            query_language=query_language,
+            document_filter=None if document_filter is None else frozenset(map(DocumentId, document_filter)),
+            metadata_filter={key: _accepted(value) for key, value in (metadata_filter or {}).items()},
+            overrides=overrides or {},
+        )
+
+
+class ScopedRetriever:
+    """A knowledge base behind the ``Retriever`` port: how an evaluation drives this engine."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb = kb
+
+    def retrieve(self, query: str, *, top_k: int, overrides: Mapping[str, object]) -> RetrievalResult:
+        """One retrieval of ``top_k`` passages with some settings replaced."""
+        rest = {name: value for name, value in overrides.items() if name != "mode"}
+        mode = overrides.get("mode")
+        return self._kb.retrieve(query, limit=top_k, mode=str(mode) if mode else None, overrides=rest)
+
+    def info(self) -> Mapping[str, object]:
+        """Fingerprints and what the kb is made of."""
+        snapshot: Snapshot
+        with self._kb.read() as snapshot:
+            bound = snapshot.binding(self._kb.scope)
+            statistics = snapshot.statistics(self._kb.scope)
+            digest = snapshot.digest(self._kb.scope)
+        return {
+            "kb": self._kb.name,
+            "corpus_digest": digest,
+            "documents": statistics.documents,
+            "chunks": statistics.chunks,
+            "space": bound.space_fingerprint if bound else None,
+            "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
+            "chunker": bound.chunker_fingerprint if bound else None,
+            "analyzer": bound.analyzer_fingerprint if bound else None,
+            "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
+        }
+
+
+def build_index(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    kb: str = "default",
+    **options: Any,  # noqa: ANN401
+) -> KnowledgeBase:
+    """Index folders or files into a knowledge base and return it. ``options`` are those of ``open``."""
+    opened = open(kb, **options)
+    opened.index(paths)
+    return opened
+
+
+def retrieve_passages(query: str, *, kb: KnowledgeBase | str = "default", **options: Any) -> RetrievalResult:  # noqa: ANN401
+    """Retrieve from an open knowledge base, or from one by name. ``options`` are those of ``retrieve``."""
+    if isinstance(kb, KnowledgeBase):
+        return kb.retrieve(query, **options)
+    with open(kb) as opened:
+        return opened.retrieve(query, **options)
+
+
+def answer_question(question: str, *, kb: KnowledgeBase | str = "default", **options: Any) -> Answer:  # noqa: ANN401
+    """Answer from an open knowledge base, or from one by name. ``options`` are those of ``ask``."""
+    if isinstance(kb, KnowledgeBase):
+        return kb.ask(question, **options)
+    with open(kb) as opened:
+        return opened.ask(question, **options)
+
+
+def _chunker_settings(values: settings_module.Settings) -> dict[str, object]:
+    ceiling = values.embed_max_chars or values.max_chunk_chars
+    return values.mapping() | {"max_chunk_chars": min(values.max_chunk_chars, ceiling)}
+
+
+def _accepted(value: MetadataValue | Sequence[MetadataValue]) -> frozenset[MetadataValue]:
+    return frozenset([value]) if isinstance(value, str | int | float | bool) else frozenset(value)
+
+
+_OPTIONS = frozenset({"limit", "mode", "rerank", "query_language", "document_filter", "metadata_filter", "overrides"})
+
+
+def _named(options: dict[str, Any]) -> dict[str, Any]:
+    unknown = options.keys() - _OPTIONS
+    if unknown:
+        raise QueryError(f"unknown option: {', '.join(sorted(unknown))}", hint=f"known: {', '.join(sorted(_OPTIONS))}")
+    return options

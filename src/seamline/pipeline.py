@@ -1,0 +1,345 @@
+"""COMPOSITION ROOT, online: retrieve -> rerank -> generate; why-not; traces.
+
+The only place where the online stages meet. Passages cross into generation once, as ``RerankedPassages``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from seamline import registry, wire
+from seamline.analyze.sentences import SentencexSplitter
+from seamline.errors import QueryError, StoreError
+from seamline.fingerprint import fingerprint, space_fingerprint
+from seamline.generate.answer import AnswerOptions, stream_answer
+from seamline.generate.answer import answer as write_answer
+from seamline.ingest.language import detect
+from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
+from seamline.rerank.select import Selection, SelectOptions, select
+from seamline.retrieve.modes import Question, RetrieveOptions, retrieve
+from seamline.retrieve.question import validate
+from seamline.retrieve.whynot import WhyNot, explain
+from seamline.settings import LoadedSettings, Settings
+from seamline.types import (
+    Answer,
+    AnswerEvent,
+    Candidate,
+    Chunk,
+    ChunkId,
+    DocumentId,
+    Fingerprint,
+    KbStatistics,
+    MetadataValue,
+    Principal,
+    RetrievalResult,
+    Scope,
+)
+from seamline.verify.support import check
+
+log = logging.getLogger("seamline.pipeline")
+
+MAIN_LANGUAGE_SHARE = 0.05
+"""A language with at least this share of the chunks has its own analysis of a question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What one question asks for, beside its text. ``None`` means: as the settings say."""
+
+    principal: Principal
+    mode: str | None = None
+    limit: int | None = None
+    rerank: Literal["auto", "off", "required"] = "auto"
+    query_language: str = "auto"
+    document_filter: frozenset[DocumentId] | None = None
+    metadata_filter: Mapping[str, frozenset[MetadataValue]] = field(default_factory=dict)
+    overrides: Mapping[str, object] = field(default_factory=dict)
+
+
+class Pipeline:
+    """The online half of one knowledge base, composed: everything it uses is handed in.
+
+    ``embedder`` is called when a dense query is asked; it raises when the kb's space is not available.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: LoadedSettings,
+        *,
+        embedder: Callable[[], Embedder],
+        analyzer: Analyzer,
+        traces: TraceSink | None,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._embedder = embedder
+        self._analyzer = analyzer
+        self._traces = traces
+        self._splitter = SentencexSplitter()
+        self._statistics: tuple[Scope, KbStatistics] | None = None
+
+    # --- the public verbs ---
+
+    def retrieve(self, query: str | Sequence[Mapping[str, str]], request: Request) -> RetrievalResult:
+        """Retrieve, rerank or skip, gate and cut. Raises ``QueryError`` and whatever a failing leg raises."""
+        started = time.perf_counter()
+        settings = self._effective(request)
+        text = validate(query, settings.query_chars)
+        limit = _limit(request, settings)
+        mode = request.mode or settings.mode
+        scope = self._scope(request)
+        embedder = None if mode == "keyword" else self._embedder()
+        with self._store.read() as snapshot:
+            statistics = snapshot.statistics(scope)
+            question, known = self._question(text, request, statistics)
+            retrieved = retrieve(
+                snapshot,
+                scope,
+                question,
+                embedder=embedder,
+                analyzer=self._analyzer,
+                options=_retrieve_options(mode, settings),
+            )
+            selection = self._select(snapshot, scope, text, retrieved.candidates, request, settings, mode, limit)
+        timings = {**retrieved.timings_ms, **selection.timings_ms, "total": (time.perf_counter() - started) * 1000}
+        result = RetrievalResult(
+            query=text,
+            passages=selection.passages,
+            candidates=tuple(retrieved.candidates),
+            mode_requested=mode,
+            mode_used=mode,
+            rerank=selection.outcome,
+            query_language=question.language,
+            query_language_known=known,
+            pool_sizes=retrieved.pool_sizes,
+            timings=timings,
+            corpus_fingerprint=_corpus_fingerprint(self._store.kb, request.principal.workspace, statistics),
+            space_fingerprint=space_fingerprint(embedder.space) if embedder else None,
+            policy_fingerprint=_policy_fingerprint(settings, mode, limit),
+            calibrated=settings.min_cosine is not None or settings.rerank_min_score is not None,
+            stand_ins=_stand_ins(embedder, settings),
+            trace_id=uuid.uuid4().hex,
+            cut_by=selection.cut_by,
+            notes=tuple(retrieved.notes),
+        )
+        self._trace(result)
+        return result
+
+    def ask(self, question: str | Sequence[Mapping[str, str]], request: Request) -> tuple[Answer, RetrievalResult]:
+        """Retrieve, then answer from the passages or abstain. Raises ``GenerationError``."""
+        result = self.retrieve(question, request)
+        began = time.perf_counter()
+        answer = write_answer(result.query, result.passages, **self._generation(request, result))
+        timings = {**result.timings, "generate": (time.perf_counter() - began) * 1000}
+        return replace(answer, timings=timings), result
+
+    def stream(
+        self, question: str | Sequence[Mapping[str, str]], request: Request
+    ) -> tuple[RetrievalResult, Iterator[AnswerEvent]]:
+        """Retrieve, then the events of the answer: deltas and exactly one terminal event."""
+        result = self.retrieve(question, request)
+        return result, stream_answer(result.query, result.passages, **self._generation(request, result))
+
+    def why_not(self, query: str, target: str, request: Request) -> WhyNot:
+        """At which stage a document or chunk was lost, and by how much. Raises ``NotFoundError``."""
+        settings = self._effective(request)
+        text = validate(query, settings.query_chars)
+        mode = request.mode or settings.mode
+        limit = _limit(request, settings)
+        scope = self._scope(request)
+        embedder = None if mode == "keyword" else self._embedder()
+        with self._store.read() as snapshot:
+            question, _ = self._question(text, request, snapshot.statistics(scope))
+            return explain(
+                snapshot,
+                scope,
+                question,
+                target,
+                embedder=embedder,
+                analyzer=self._analyzer,
+                options=_retrieve_options(mode, settings),
+                select=lambda candidates: self._select(
+                    snapshot, scope, text, candidates, request, settings, mode, limit
+                ),
+            )
+
+    # --- how the parts are put together ---
+
+    def _effective(self, request: Request) -> Settings:
+        return self._settings.override(request.overrides).values if request.overrides else self._settings.values
+
+    def _scope(self, request: Request) -> Scope:
+        return Scope(
+            principal=request.principal,
+            kb=self._store.kb,
+            document_filter=request.document_filter,
+            metadata_filter=request.metadata_filter,
+        )
+
+    def _question(
+        self, text: str, request: Request, statistics: KbStatistics
+    ) -> tuple[Question, Literal["given", "detected", "unknown"]]:
+        languages = _main_languages(statistics)
+        if request.query_language != "auto":
+            tag = request.query_language.split("-")[0].lower()
+            return Question(
+                text=text, language=tag, keyword_languages=(tag,) if tag in languages else languages
+            ), "given"
+        detected, confidence = detect(text)
+        if detected in languages and confidence >= 0.9:
+            # Detection on a short question is a guess: it may lower the dense weight, not drop an analysis.
+            return Question(text=text, language=detected, keyword_languages=languages), "detected"
+        only = languages[0] if len(languages) == 1 else None
+        return Question(text=text, language=only, keyword_languages=languages or (None,)), "unknown"
+
+    def _select(
+        self,
+        snapshot: Snapshot,
+        scope: Scope,
+        text: str,
+        candidates: Sequence[Candidate],
+        request: Request,
+        settings: Settings,
+        mode: str,
+        limit: int,
+    ) -> Selection:
+        def fetch(ids: Sequence[ChunkId]) -> list[Chunk]:
+            return snapshot.chunks(scope, ids)
+
+        return select(
+            text,
+            candidates,
+            fetch=fetch,
+            reranker=None if request.rerank == "off" else _reranker(settings),
+            options=SelectOptions(
+                limit=limit,
+                rerank=request.rerank,
+                rerank_candidates=settings.rerank_candidates,
+                timeout_s=settings.rerank_timeout_s,
+                min_cosine=settings.min_cosine,
+                confident_cosine=settings.confident_cosine,
+                rerank_min_score=settings.rerank_min_score,
+                rerank_confident_score=settings.rerank_confident_score,
+                near_duplicate_jaccard=settings.near_duplicate_jaccard,
+                score_kind={"dense": "cosine", "keyword": "bm25"}.get(mode, "fused"),  # type: ignore[arg-type]
+            ),
+        )
+
+    def _generation(self, request: Request, result: RetrievalResult) -> dict[str, Any]:
+        settings = self._effective(request)
+        embedder = self._embedder()
+        return {
+            "generator": _generator(settings, embedder, self._splitter),
+            "checker": check,
+            "splitter": self._splitter,
+            "options": AnswerOptions(
+                prompt_tokens=settings.prompt_tokens,
+                prompt_layout=settings.prompt_layout,
+                include_scores=settings.include_scores,
+                include_sources=settings.include_sources,
+                unsupported_sentences=settings.unsupported_sentences,
+            ),
+            "trace_id": result.trace_id,
+        }
+
+    def _trace(self, result: RetrievalResult) -> None:
+        if self._traces is None:
+            return
+        try:
+            self._traces.put(result.trace_id, wire.trace(result))
+        except StoreError as error:
+            # A question does not fail because its trace cannot be kept; the log says that it was not.
+            log.warning("trace %s was not kept: %s", result.trace_id, error.message)
+
+
+def scorer(embedder: Embedder) -> SentenceScorer:
+    """Query-sentence cosine in the embedder's space, as a function over given sentences."""
+
+    def score(question: str, sentences: Sequence[str]) -> list[float]:
+        if not sentences:
+            return []
+        query = embedder.embed_query(question)
+        matrix = embedder.embed_passages(sentences)
+        return [float(value) for value in matrix @ query]
+
+    return score
+
+
+def _generator(settings: Settings, embedder: Embedder, splitter: SentencexSplitter) -> Generator:
+    build = registry.factory("generators", settings.generation_provider)
+    made: Generator = build(
+        settings.mapping(),
+        scorer=scorer(embedder),
+        splitter=splitter,
+        space_fingerprint=space_fingerprint(embedder.space),
+    )
+    return made
+
+
+def _reranker(settings: Settings) -> Reranker | None:
+    if settings.rerank_provider == "off":
+        return None
+    made: Reranker = registry.factory("rerankers", settings.rerank_provider)(settings.mapping())
+    return made
+
+
+def _retrieve_options(mode: str, settings: Settings) -> RetrieveOptions:
+    return RetrieveOptions(
+        mode=mode,
+        candidate_k=settings.candidate_k,
+        fusion=settings.fusion,
+        alpha=settings.fusion_alpha,
+        alpha_uncovered=settings.fusion_alpha_uncovered,
+        normaliser=settings.fusion_normaliser,
+        rrf_k=settings.rrf_k,
+    )
+
+
+def _limit(request: Request, settings: Settings) -> int:
+    limit = request.limit if request.limit is not None else settings.rerank_top_n or settings.limit_economy
+    if limit <= 0:
+        raise QueryError(f"limit is {limit}; it must be at least 1")
+    if limit > settings.candidate_k:
+        raise QueryError(
+            f"limit is {limit}, but a leg returns at most {settings.candidate_k} candidates",
+            hint=f"raise SEAMLINE_CANDIDATE_K to {limit} or more",
+        )
+    return limit
+
+
+def _main_languages(statistics: KbStatistics) -> tuple[str | None, ...]:
+    total = sum(statistics.languages.values()) or 1
+    main = [tag for tag, count in statistics.languages.items() if count / total >= MAIN_LANGUAGE_SHARE]
+    main.sort(key=lambda tag: (-statistics.languages[tag], tag))
+    return tuple(None if tag == "und" else tag for tag in main)
+
+
+def _stand_ins(embedder: Embedder | None, settings: Settings) -> tuple[str, ...]:
+    names = []
+    if embedder is not None and embedder.space.stand_in:
+        names.append(f"embedder {embedder.space.provider}")
+    if registry.is_stand_in("rerankers", settings.rerank_provider):
+        names.append(f"reranker {settings.rerank_provider}")
+    return tuple(names)
+
+
+def _corpus_fingerprint(kb: str, workspace: str, statistics: KbStatistics) -> Fingerprint:
+    """Identity of the committed state that answered: the same snapshot, the same fingerprint."""
+    return fingerprint("corpus", {"kb": kb, "workspace": workspace, "generation": statistics.generation})
+
+
+@lru_cache(maxsize=64)
+def _policy_fingerprint(settings: Settings, mode: str, limit: int) -> Fingerprint:
+    names = [
+        "candidate_k", "fusion", "fusion_alpha", "fusion_alpha_uncovered", "fusion_normaliser", "rrf_k", "bm25_k1",
+        "bm25_b", "min_cosine", "confident_cosine", "near_duplicate_jaccard", "rerank_provider", "rerank_candidates",
+        "rerank_min_score", "rerank_confident_score",
+    ]  # fmt: skip
+    return fingerprint("policy", {"mode": mode, "limit": limit} | {name: getattr(settings, name) for name in names})

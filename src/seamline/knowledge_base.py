@@ -206,6 +206,10 @@ class KnowledgeBase:
         """A snapshot of the store, for reading documents and chunks: a context manager."""
         return self._open_store(create=False).read()
 
+    def create(self) -> None:
+        """Make the kb exist, empty, so that other calls find it; does nothing when it does."""
+        self._open_store(create=True)
+
     def store(self) -> Store:
         """The store of an existing kb; raises ``NotFoundError``."""
         return self._open_store(create=False)

@@ -88,5 +88,5 @@ def _show(error: SeamlineError, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _interrupt(signum: int, frame: FrameType | None) -> None:
+def _interrupt(_signum: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt

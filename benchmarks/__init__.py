@@ -1,0 +1,1 @@
+"""Measurements of this repository: each prints its figures and writes them under ``benchmarks/results``."""

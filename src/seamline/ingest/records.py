@@ -1,0 +1,108 @@
+"""Documents from JSON Lines, one record a line: ``{"_id", "title", "text", "metadata"?}``.
+
+The layout of the retrieval test collections, and the simplest way to bring text from another system.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from seamline.errors import IdCollisionError, IngestError, ListingError
+from seamline.fingerprint import sha256_bytes, sha256_text
+from seamline.ingest.clean import clean
+from seamline.types import Document, DocumentId, ParseStatus, Provenance, Quality, SourceEntry
+
+VERSION = "1"
+MEDIA_TYPE = "text/plain"
+
+
+class RecordSource:
+    """A JSON Lines file as a ``Source``; ids are the records' own. The file is read once, on listing."""
+
+    def __init__(self, path: Path, *, name: str | None = None) -> None:
+        self._path = path
+        self._lines: dict[DocumentId, bytes] = {}
+        self._name = name or str(path.resolve())
+
+    @property
+    def name(self) -> str:
+        """The source's name: its path unless one was given."""
+        return self._name
+
+    def entries(self) -> Iterator[SourceEntry]:
+        """Every record, ordered by id. Raises ``ListingError`` on a line that is not a record."""
+        lines: dict[DocumentId, bytes] = {}
+        try:
+            raw = self._path.read_bytes()
+        except OSError as error:
+            raise ListingError(f"{self._path}: cannot be read ({error.strerror})") from error
+        for number, line in enumerate(raw.split(b"\n"), start=1):
+            if not line.strip():
+                continue
+            id_ = DocumentId(str(_record(line, f"{self._path}, line {number}")["_id"]))
+            if id_ in lines:
+                raise IdCollisionError(f"{self._path}, line {number}: the id {id_!r} stands on an earlier line too")
+            lines[id_] = line
+        self._lines = lines
+        for id_ in sorted(lines):
+            line = lines[id_]
+            yield SourceEntry(id=id_, uri=f"{self._path.name}#{id_}", revision=sha256_bytes(line)[:32], size=len(line))
+
+    def read(self, entry: SourceEntry) -> bytes:
+        """The record's line. Raises ``IngestError`` for an entry that was not listed."""
+        if entry.id not in self._lines:
+            raise IngestError(f"{self._path}: no record has the id {entry.id!r}")
+        return self._lines[entry.id]
+
+
+class RecordReader:
+    """Turns a record's line into a document: its text as it is, cleaned at the one place."""
+
+    def __init__(self, *, language: str | None = None) -> None:
+        self._language = language
+
+    @property
+    def recipe(self) -> Mapping[str, str]:
+        """The reader's version, and the language it declares."""
+        return {"records": VERSION, "language": self._language or ""}
+
+    def read(self, entry: SourceEntry, data: bytes) -> Document:
+        """The document; ``blank`` when its text is only whitespace."""
+        record = _record(data, entry.uri)
+        text = clean(str(record.get("text", ""))).text
+        return Document(
+            id=entry.id,
+            text=text,
+            text_sha256=sha256_text(text),
+            title=str(record["title"]) if record.get("title") else None,
+            media_type=MEDIA_TYPE,
+            provenance=Provenance(
+                source_uri=entry.uri, content_sha256=sha256_bytes(data), parser="records", parser_version=VERSION
+            ),
+            quality=Quality(characters=len(text)),
+            language=record.get("language", self._language),
+            language_declared=self._language is not None or "language" in record,
+            metadata=_scalars(record.get("metadata")),
+            readable_by=entry.readable_by,
+            status=ParseStatus.OK if text.strip() else ParseStatus.BLANK,
+            status_reason=None if text.strip() else "the record has no text",
+        )
+
+
+def _record(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ListingError(f"{where}: not JSON ({error})") from error
+    if not isinstance(record, dict) or "_id" not in record:
+        raise ListingError(f"{where}: a record needs an _id", hint='{"_id": "1", "title": "...", "text": "..."}')
+    return record
+
+
+def _scalars(given: object) -> dict[str, str | int | float | bool]:
+    if not isinstance(given, Mapping):
+        return {}
+    return {str(key): value for key, value in given.items() if isinstance(value, str | int | float | bool)}

@@ -17,7 +17,7 @@ from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader, ParseLimits
 from seamline.pipeline import Pipeline, Request
 from seamline.ports import Embedder, Snapshot, Source, Store
-from seamline.retrieve.whynot import WhyNot
+from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
 from seamline.store.traces import TraceStore
@@ -305,6 +305,7 @@ class ScopedRetriever:
             "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
             "chunker": bound.chunker_fingerprint if bound else None,
             "analyzer": bound.analyzer_fingerprint if bound else None,
+            "rerank_provider": self._kb.settings.values.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
 

@@ -10,21 +10,23 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
-from seamline.errors import QueryError, StoreError
+from seamline.errors import NotFoundError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
 from seamline.generate.answer import answer as write_answer
 from seamline.ingest.language import detect
 from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
-from seamline.rerank.select import Selection, SelectOptions, select
-from seamline.retrieve.modes import Question, RetrieveOptions, retrieve
-from seamline.retrieve.question import validate
-from seamline.retrieve.whynot import WhyNot, explain
+from seamline.rerank.select import select
+from seamline.rerank.selection import Fate, Selection, SelectOptions
+from seamline.retrieve.explanation import WhyNot
+from seamline.retrieve.modes import RetrieveOptions, retrieve
+from seamline.retrieve.question import Question, validate, validate_limit
+from seamline.retrieve.whynot import explain
 from seamline.settings import LoadedSettings, Settings
 from seamline.types import (
     Answer,
@@ -83,7 +85,6 @@ class Pipeline:
         self._analyzer = analyzer
         self._traces = traces
         self._splitter = SentencexSplitter()
-        self._statistics: tuple[Scope, KbStatistics] | None = None
 
     # --- the public verbs ---
 
@@ -157,18 +158,26 @@ class Pipeline:
         embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
             question, _ = self._question(text, request, snapshot.statistics(scope))
-            return explain(
+
+            def selected(candidates: Sequence[Candidate], changes: Mapping[str, float]) -> Mapping[ChunkId, Fate]:
+                changed = self._settings.override({**request.overrides, **changes}).values if changes else settings
+                allowed = int(changes.get("limit", limit))
+                return self._select(snapshot, scope, text, candidates, request, changed, mode, allowed).fates
+
+            explained = partial(
+                explain,
                 snapshot,
                 scope,
                 question,
-                target,
                 embedder=embedder,
                 analyzer=self._analyzer,
                 options=_retrieve_options(mode, settings),
-                select=lambda candidates: self._select(
-                    snapshot, scope, text, candidates, request, settings, mode, limit
-                ),
+                select=selected,
             )
+            try:
+                return explained(document_id=DocumentId(target))
+            except NotFoundError:
+                return explained(chunk_id=ChunkId(target))
 
     # --- how the parts are put together ---
 
@@ -218,16 +227,10 @@ class Pipeline:
             candidates,
             fetch=fetch,
             reranker=None if request.rerank == "off" else _reranker(settings),
-            options=SelectOptions(
+            options=SelectOptions.of(
+                settings.mapping(),
                 limit=limit,
                 rerank=request.rerank,
-                rerank_candidates=settings.rerank_candidates,
-                timeout_s=settings.rerank_timeout_s,
-                min_cosine=settings.min_cosine,
-                confident_cosine=settings.confident_cosine,
-                rerank_min_score=settings.rerank_min_score,
-                rerank_confident_score=settings.rerank_confident_score,
-                near_duplicate_jaccard=settings.near_duplicate_jaccard,
                 score_kind={"dense": "cosine", "keyword": "bm25"}.get(mode, "fused"),  # type: ignore[arg-type]
             ),
         )
@@ -239,13 +242,7 @@ class Pipeline:
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,
             "splitter": self._splitter,
-            "options": AnswerOptions(
-                prompt_tokens=settings.prompt_tokens,
-                prompt_layout=settings.prompt_layout,
-                include_scores=settings.include_scores,
-                include_sources=settings.include_sources,
-                unsupported_sentences=settings.unsupported_sentences,
-            ),
+            "options": AnswerOptions.from_settings(settings.mapping()),
             "trace_id": result.trace_id,
         }
 
@@ -291,27 +288,12 @@ def _reranker(settings: Settings) -> Reranker | None:
 
 
 def _retrieve_options(mode: str, settings: Settings) -> RetrieveOptions:
-    return RetrieveOptions(
-        mode=mode,
-        candidate_k=settings.candidate_k,
-        fusion=settings.fusion,
-        alpha=settings.fusion_alpha,
-        alpha_uncovered=settings.fusion_alpha_uncovered,
-        normaliser=settings.fusion_normaliser,
-        rrf_k=settings.rrf_k,
-    )
+    return RetrieveOptions.of(settings.mapping() | {"mode": mode})
 
 
 def _limit(request: Request, settings: Settings) -> int:
     limit = request.limit if request.limit is not None else settings.rerank_top_n or settings.limit_economy
-    if limit <= 0:
-        raise QueryError(f"limit is {limit}; it must be at least 1")
-    if limit > settings.candidate_k:
-        raise QueryError(
-            f"limit is {limit}, but a leg returns at most {settings.candidate_k} candidates",
-            hint=f"raise SEAMLINE_CANDIDATE_K to {limit} or more",
-        )
-    return limit
+    return validate_limit(limit, settings.candidate_k)
 
 
 def _main_languages(statistics: KbStatistics) -> tuple[str | None, ...]:

@@ -30,7 +30,7 @@ from seamline.types import (
 )
 
 if TYPE_CHECKING:
-    from seamline.retrieve.whynot import WhyNot
+    from seamline.retrieve.explanation import WhyNot
 
 console = Console(highlight=False, soft_wrap=False)
 errors = Console(stderr=True, highlight=False)
@@ -243,9 +243,11 @@ def why_not(found: WhyNot) -> None:
     if found.admitted:
         console.print("[bold green]admitted[/]: it is among the passages")
     else:
-        console.print(f"[bold red]lost at {escape(str(found.lost_at))}[/]")
+        margin = "" if found.margin is None else f", by {found.margin:g}"
+        console.print(f"[bold red]lost at {escape(str(found.lost_at))}[/]{margin}")
     if found.suggestion:
-        console.print(f"[cyan]hint:[/] {escape(found.suggestion)}")
+        change = f"{found.suggestion.setting} = {found.suggestion.value:g}"
+        console.print(f"[cyan]hint:[/] the smallest change that admits it, tried: {escape(change)}")
 
 
 # --- inspecting ---

@@ -1,0 +1,66 @@
+"""The table of an evaluation, its tests against the baseline, and its notices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from seamline.evaluation.report import Grouping, Report
+
+console = Console(highlight=False)
+
+
+def report(found: Report, *, by: Grouping | None) -> None:
+    """Everything a person needs to read an evaluation, notices last so that they are seen."""
+    console.print(
+        f"[bold]{escape(found.golden)}[/]: {found.judged} judged queries, {found.unanswerable} unanswerable left out"
+    )
+    console.print(_table(found, by))
+    for row in found.rows():
+        if row["status"] != "ok":
+            console.print(f"[yellow]{row['variant']}: {row['status']}[/] {escape('; '.join(row['reasons']))}")  # type: ignore[arg-type]
+    for test in found.comparisons:
+        low, high = test.difference.low, test.difference.high
+        console.print(
+            f"[dim]{test.variant} against {test.baseline}: {test.measure} {test.difference.mean:+.3f} "
+            f"[{low:+.3f}, {high:+.3f}], p {test.p_adjusted:.3f} (Holm), "
+            f"{test.wins} wins, {test.ties} ties, {test.losses} losses[/]".replace(
+                "[" + f"{low:+.3f}", "\\[" + f"{low:+.3f}"
+            )
+        )
+    for reason in found.invalid:
+        console.print(f"[bold red]invalid:[/] {escape(reason)}")
+    for notice in found.notices:
+        console.print(f"[yellow]{escape(notice)}[/]")
+
+
+def _table(found: Report, by: Grouping | None) -> Table:
+    rows = found.rows(by)
+    measures = next((list(row["measures"]) for row in rows if row["measures"]), [])  # type: ignore[call-overload]
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("variant")
+    if by:
+        table.add_column(by)
+    for name in (*measures, "P50 ms", "P95 ms", "failed"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        cells = [str(row["variant"])] + ([str(row["group"])] if by else [])
+        cells += [_interval(row["measures"], name) for name in measures]
+        cells += [_milliseconds(row["p50_ms"]), _milliseconds(row["p95_ms"]), str(row["failures"])]
+        table.add_row(*cells)
+    return table
+
+
+def _interval(measures: Any, name: str) -> str:  # noqa: ANN401
+    if name not in measures:
+        return "-"
+    value = measures[name]
+    return f"{value['mean']:.3f} [dim]±{(value['high'] - value['low']) / 2:.3f}[/]"
+
+
+def _milliseconds(value: object) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -24,14 +24,12 @@ def report(found: Report, *, by: Grouping | None) -> None:
         if row["status"] != "ok":
             console.print(f"[yellow]{row['variant']}: {row['status']}[/] {escape('; '.join(row['reasons']))}")  # type: ignore[arg-type]
     for test in found.comparisons:
-        low, high = test.difference.low, test.difference.high
-        console.print(
-            f"[dim]{test.variant} against {test.baseline}: {test.measure} {test.difference.mean:+.3f} "
-            f"[{low:+.3f}, {high:+.3f}], p {test.p_adjusted:.3f} (Holm), "
-            f"{test.wins} wins, {test.ties} ties, {test.losses} losses[/]".replace(
-                "[" + f"{low:+.3f}", "\\[" + f"{low:+.3f}"
-            )
+        text = (
+            f"{test.variant} against {test.baseline}: {test.measure} {test.difference.mean:+.3f} "
+            f"[{test.difference.low:+.3f}, {test.difference.high:+.3f}], p {test.p_adjusted:.3f} (Holm), "
+            f"{test.wins} wins, {test.ties} ties, {test.losses} losses"
         )
+        console.print(f"[dim]{escape(text)}[/]")
     for reason in found.invalid:
         console.print(f"[bold red]invalid:[/] {escape(reason)}")
     for notice in found.notices:

@@ -68,6 +68,7 @@ class State:
     entries: dict[tuple[str, DocumentId], IngestState] = field(default_factory=dict)
 
     def copy(self) -> State:
+        """A state that can be changed without changing this one."""
         return replace(
             self,
             documents=dict(self.documents),
@@ -250,6 +251,7 @@ def _pool(rows: Sequence[Row], scores: Mapping[ChunkId, float], depth: int | Non
 
 
 def stored_vector(vector: Vector, dimension: int, dtype: np.dtype[Any], what: str) -> NDArray[Any]:
+    """A vector as it is kept; raises ``EmbeddingError`` for a wrong dimension or a value that is not finite."""
     _check_vector(vector, dimension, what)
     with np.errstate(over="ignore"):
         stored = np.array(vector, dtype=dtype)
@@ -277,4 +279,5 @@ def _normalised(vector: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def not_found(document_id: DocumentId) -> NotFoundError:
+    """The error for a document that is absent, and for one that may not be read."""
     return NotFoundError(f"no document {document_id!r}", hint="`seamline list` shows the documents that you may read")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from seamline.types import (
     DocumentId,
     EmbeddingSpace,
     Hit,
+    IngestState,
+    IngestStatus,
     KeywordQuery,
     Metadata,
     MetadataValue,
@@ -43,8 +45,11 @@ K1, B = 1.2, 0.75
 TOLERANCE = 1e-5
 """Largest difference between a store's float32 score and the same formula in float64."""
 
+FOX = "the quick brown fox\njumps over the lazy dog"
+CAT = "a cat sat on the mat\nthe mat was brown"
+FOX_IDS = [ChunkId("fox#0"), ChunkId("fox#1")]
+
 OWNER = Principal(id="owner", workspace="w", owner=True)
-Result = TypeVar("Result")
 
 
 class StoreCase:
@@ -236,16 +241,23 @@ def assert_close(hits: Sequence[Hit], scores: Mapping[str, float]) -> None:
     assert all(abs(hit.score - scores[hit.chunk_id]) <= TOLERANCE for hit in hits), (hits, scores)
 
 
-@contextmanager
-def refused(kind: type[SeamlineError], *mentions: str) -> Iterator[None]:
-    """The block raises exactly this kind of error (or one below it), whose message names these things."""
-    try:
-        yield
-    except kind as error:
-        missing = [text for text in mentions if text not in str(error)]
+class refused:
+    """The block raises this kind of error (or one below it), and its message names these things."""
+
+    def __init__(self, kind: type[SeamlineError], *mentions: str) -> None:
+        self._kind = kind
+        self._mentions = mentions
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        assert error is not None, f"{self._kind.__name__} was not raised"
+        if not isinstance(error, self._kind):
+            return False
+        missing = [text for text in self._mentions if text not in str(error)]
         assert not missing, f"{error!r} does not mention {missing}"
-    else:
-        raise AssertionError(f"{kind.__name__} was not raised")
+        return True
 
 
 def seen(snapshot: Snapshot, of: Scope, chunk_ids: Sequence[ChunkId], text: str) -> dict[str, object]:
@@ -271,3 +283,15 @@ def seen(snapshot: Snapshot, of: Scope, chunk_ids: Sequence[ChunkId], text: str)
         "known_vectors": {key: value.tolist() for key, value in snapshot.known_vectors(of, hashes).items()},
         "digest": snapshot.digest(of),
     }
+
+
+def state(document_id: str) -> IngestState:
+    """What a sync of source ``s1`` remembers of a committed document."""
+    return IngestState(
+        document_id=DocumentId(document_id),
+        source="s1",
+        status=IngestStatus.COMMITTED,
+        revision="1",
+        content_sha256="ab",
+        recipe=fingerprint("recipe", 1),
+    )

@@ -99,9 +99,9 @@ class _Graph:
         self.weights, self.shape, self.hidden = weights, shape, hidden
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
-        self.constants: dict[str, str] = {}
+        self.constants: set[str] = set()
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401 - as onnx has it
         from onnx import helper
 
         name = f"{operator}_{len(self.nodes)}"
@@ -113,7 +113,7 @@ class _Graph:
 
         if name not in self.constants:
             self.initializers.append(numpy_helper.from_array(values, name))
-            self.constants[name] = name
+            self.constants.add(name)
         return name
 
     def integers(self, *values: int) -> str:

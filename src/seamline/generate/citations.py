@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 LONGEST_MARK = 200
 """Characters; a bracket that stays open for longer is ordinary text."""
 
-_OPEN, _CLOSE = "[［【", "]］】"
+_OPEN, _CLOSE = r"\[［【", r"\]］】"
 _NUMBER = r"[^\S\n]*\d+[^\S\n]*"
 _BODY = rf"{_NUMBER}(?:[,，、;；–-]{_NUMBER})*"
 MARK = re.compile(rf"[{_OPEN}](?P<body>{_BODY})[{_CLOSE}]")

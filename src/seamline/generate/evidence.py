@@ -33,16 +33,17 @@ _QUESTIONS = ("?", "？", "؟", ";?", '?"', "?”")
 _WORD = re.compile(r"[\w\u0300-\u036f]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{2,}")
 _STEM = 6
-_FUNCTION_WORDS = frozenset(
-    """a about an and are as at be been before by can could did do does during for from had has have how i if in into
+_FUNCTION_WORD_LIST = """
+    a about an and are as at be been before by can could did do does during for from had has have how i if in into
     is it its long made make many may me might mostly much my name of often on or our shall should tell than that the
     their them then there they this those to under was we were what when where which who whom whose why will with
     would you your aber als am an auf aus bei das dem den der des die durch ein eine einem einen einer er es für hat
     im in ist mit nach oder sie sind und von war was wann warum welche welchem welcher welches wer wie wo wurde zu
     zum zur au aux ce comment dans de des du elle en est et il la le les leur l ou où par pour pourquoi quand que
     quel quelle quelles quels qui sont sur un une cual cuál cuales cómo como con cuando cuándo cuántos de del dónde
-    el en es la las los para por qué que quien quién se son su un una y""".split()
-)
+    el en es la las los para por qué que quien quién se son su un una y
+"""
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)

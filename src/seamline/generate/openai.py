@@ -2,11 +2,13 @@
 
 The official SDK does the transport and the retries (bounded, with jitter, honouring ``Retry-After``). A stream
 that ends without saying that it is finished is an error, never a shorter answer. Keys and the provider's own
-error texts, which may repeat a key or the prompt, never get into a message.
+error texts, which may repeat a key or the prompt, never get into a message. Of its own variables the SDK
+honours only ``OPENAI_CUSTOM_HEADERS``.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +35,7 @@ class Secret(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAIOptions:
-    """``timeout_s`` covers one call up to its last byte; ``retries`` are attempts after the first."""
+    """``timeout_s``: until an answer begins, and again until it ends; ``retries``: attempts after the first."""
 
     base_url: str
     model: str
@@ -66,6 +68,7 @@ class OpenAIGenerator:
             GenerationError: the endpoint refused the call, or its answer is not usable.
             TransientProviderError: a timeout, a lost connection, a 429 or a 5xx, after all retries.
         """
+        import httpx
         import openai
 
         try:
@@ -75,11 +78,9 @@ class OpenAIGenerator:
             raise
         except openai.OpenAIError as error:
             raise self._refusal(error) from None
-        except ValueError:
-            raise GenerationError(
-                f"{self._where} sent a malformed event", hint="check that it speaks the OpenAI protocol"
-            ) from None
-        except Exception as error:  # the transport's own errors come through the SDK unwrapped
+        except json.JSONDecodeError:
+            raise self._malformed() from None
+        except httpx.HTTPError as error:  # once a stream has begun the SDK passes these on as they are
             raise TransientProviderError(
                 f"{self._where}: the connection broke off ({type(error).__name__})", hint="try again"
             ) from None
@@ -89,27 +90,27 @@ class OpenAIGenerator:
         return f"the chat endpoint {self._options.base_url}"
 
     def _client(self) -> OpenAI:
-        from openai import OpenAI, Omit
+        from openai import OpenAI
 
         options = self._options
-        key = options.api_key.get_secret_value() if options.api_key else ""
-        # Everything is passed explicitly, so that no variable of the SDK's own is consulted.
-        headers: dict[str, Any] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-        if not key:
-            headers["Authorization"] = Omit()
         return OpenAI(
-            api_key=key or "none",
+            api_key=_key(options) or "none",
             base_url=options.base_url,
             timeout=options.timeout_s,
             max_retries=options.retries,
-            default_headers=headers,
         )
+
+    def _left_out(self) -> dict[str, Any]:
+        """Headers not to be sent: what the SDK would read from variables of its own, and a key that is not set."""
+        from openai import Omit
+
+        names = ["OpenAI-Organization", "OpenAI-Project", *([] if _key(self._options) else ["Authorization"])]
+        return {name: Omit() for name in names}
 
     def _pieces(self, client: OpenAI, prompt: str) -> Iterator[GenerationPiece]:
         options = self._options
         # OpenAI's own newer models refuse the old name of this limit; other servers know only the old one.
         limit = "max_completion_tokens" if options.base_url == OFFICIAL_URL else "max_tokens"
-        begun = time.monotonic()
         finish: str | None = None
         with client.chat.completions.create(
             model=options.model,
@@ -117,18 +118,38 @@ class OpenAIGenerator:
             temperature=options.temperature,
             stream=True,
             stream_options={"include_usage": True},
+            extra_headers=self._left_out(),
             extra_body={limit: options.max_tokens},
         ) as stream:
+            begun = time.monotonic()
             for chunk in stream:
-                if time.monotonic() - begun > options.timeout_s * (options.retries + 1):
+                if time.monotonic() - begun > options.timeout_s:
                     raise TransientProviderError(
                         f"{self._where} took longer than {options.timeout_s:g} s", hint="raise generation_timeout_s"
                     )
-                finish = _finish(chunk) or finish
-                piece = _piece(chunk)
-                if piece is not None:
+                piece, end = self._read(chunk)
+                finish = end or finish
+                if piece.text or piece.usage:
                     yield piece
         self._check_finish(finish)
+
+    def _read(self, chunk: ChatCompletionChunk) -> tuple[GenerationPiece, str | None]:
+        """The piece in an event and why the answer ended, if it did. The SDK checks no shapes; this does."""
+        try:
+            choice = chunk.choices[0] if chunk.choices else None
+            text = (choice.delta.content or "") if choice else ""
+            usage = chunk.usage and Usage(
+                prompt_tokens=chunk.usage.prompt_tokens, completion_tokens=chunk.usage.completion_tokens
+            )
+            finish = choice.finish_reason if choice else None
+        except (AttributeError, TypeError, LookupError):
+            raise self._malformed() from None
+        if not isinstance(text, str):
+            raise self._malformed()
+        return GenerationPiece(text=text, usage=usage), finish
+
+    def _malformed(self) -> GenerationError:
+        return GenerationError(f"{self._where} sent a malformed event", hint="check that it speaks the OpenAI protocol")
 
     def _check_finish(self, finish: str | None) -> None:
         if finish is None:
@@ -169,16 +190,8 @@ _HINTS = {
 }
 
 
-def _finish(chunk: ChatCompletionChunk) -> str | None:
-    return chunk.choices[0].finish_reason if chunk.choices else None
-
-
-def _piece(chunk: ChatCompletionChunk) -> GenerationPiece | None:
-    text = (chunk.choices[0].delta.content or "") if chunk.choices else ""
-    usage = None
-    if chunk.usage is not None:
-        usage = Usage(prompt_tokens=chunk.usage.prompt_tokens, completion_tokens=chunk.usage.completion_tokens)
-    return GenerationPiece(text=text, usage=usage) if text or usage else None
+def _key(options: OpenAIOptions) -> str:
+    return options.api_key.get_secret_value() if options.api_key else ""
 
 
 def create(

@@ -72,7 +72,7 @@ class Template:
 
 QA = Template(
     "qa",
-    """Answer the question from the {count} numbered passages below, and from nothing else.
+    """Answer the question from the numbered passages below ({count} in all), and from nothing else.
 
 Rules:
 - After each sentence of your answer, name the passages that support it, like [1] or [1][2].

@@ -18,12 +18,13 @@ _NEGATION = re.compile(
     r"|n['’]t\b|[不没沒無未]|ない|ません|ไม่|नहीं|ليس",
     re.IGNORECASE,
 )
-_OPENERS = frozenset(
-    """a according additionally after all also although an and as at because before both but by during each for from
+_OPENER_LIST = """
+    a according additionally after all also although an and as at because before both but by during each for from
     he her his how however if in it its many most no of on one or our she since so some such that the their there
     these they this those through to under we when where which while who with you der die das ein eine er sie es im
-    in le la les un une il elle en el los las del o os a""".split()
-)
+    in le la les un une il elle en el los las del o os a
+"""
+_OPENERS = frozenset(_OPENER_LIST.split())
 
 
 @dataclass(frozen=True, slots=True)

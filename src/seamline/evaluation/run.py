@@ -1,0 +1,235 @@
+"""Runs variants over a golden set through any retriever, and judges whether the run may be believed."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from seamline.errors import UnavailableError, UsageError
+from seamline.evaluation.compare import compare
+from seamline.evaluation.golden import Coverage, GoldenQuery, GoldenSet
+from seamline.evaluation.measures import DEPTH, measure
+from seamline.evaluation.notice import notices
+from seamline.evaluation.report import QueryOutcome, Report, VariantOutcome, summarise
+from seamline.evaluation.variants import NO_RERANKER, Variant
+from seamline.ports import Retriever
+from seamline.types import RetrievalResult
+
+PASSAGES = 50
+"""Passages asked for, so that well over 10 documents come out of them."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with a variant's name, the queries done and the queries in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One call: a result or the error that took its place."""
+
+    result: RetrievalResult | None
+    error: Exception | None
+    latency_ms: float
+
+
+def evaluate(
+    retriever: Retriever,
+    golden: GoldenSet,
+    variants: Sequence[Variant],
+    *,
+    k: int,
+    seed: int,
+    passages: int = PASSAGES,
+    baseline: str | None = None,
+    coverage: Coverage | None = None,
+    sample_corpus: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Run every variant over the judged queries of a golden set.
+
+    Passages are mapped to documents by best rank. A query that fails counts 0 and keeps its error. A variant
+    that cannot run is skipped with the reason; one whose stages degraded, or differed between queries, is
+    invalid. Before a variant is measured its first query runs once unmeasured, so that loading a model
+    is in nobody's latency. Unanswerable queries are counted, and not run.
+
+    Args:
+        retriever: what to measure. Of its ``info()`` two keys are read here, ``stand_ins`` (names) and
+            ``rerank_provider`` (absent means ``off``); the whole goes into the report.
+        golden: validated queries.
+        variants: in the order of the report's rows; names must be unique.
+        k: of recall@k; at most ``passages``.
+        seed: of the bootstrap and the randomisation tests.
+        passages: passages asked for; at least 10, at most what the retriever can return (``candidate_k``).
+        baseline: name of the variant that the others are compared with; the first valid one when not named.
+        coverage: as :func:`~seamline.evaluation.golden.check_documents` found it.
+        sample_corpus: whether the corpus is the shipped one, which the report must then say.
+        progress: called after each query.
+
+    Raises:
+        UsageError: the arguments are wrong, or no query is judged.
+    """
+    _check_arguments(golden, variants, k=k, passages=passages, baseline=baseline)
+    info = dict(retriever.info())
+    reranker = str(info.get("rerank_provider") or NO_RERANKER)
+    stand_ins = set(_names(info.get("stand_ins")))
+    outcomes = []
+    for variant in variants:
+        outcome, found = _run_variant(retriever, golden.judged, variant, reranker, k, seed, passages, progress)
+        outcomes.append(outcome)
+        stand_ins |= found
+    comparisons, chosen, remark = compare(outcomes, baseline=baseline, seed=seed)
+    told = notices(sample_corpus=sample_corpus, stand_ins=sorted(stand_ins), judged_queries=len(golden.judged))
+    return Report(
+        golden=golden.name,
+        golden_sha256=golden.sha256,
+        judged=len(golden.judged),
+        unanswerable=len(golden.queries) - len(golden.judged),
+        coverage=coverage,
+        k=k,
+        passages=passages,
+        seed=seed,
+        retriever=info,
+        versions={"python": platform.python_version(), **{name: version(name) for name in ("numpy", "seamline")}},
+        notices=(*told, remark) if remark else told,
+        variants=tuple(outcomes),
+        baseline=chosen,
+        comparisons=comparisons,
+    )
+
+
+def documents_of(result: RetrievalResult) -> tuple[str, ...]:
+    """The documents of a result's passages, each once, at the rank of its best passage."""
+    return tuple(dict.fromkeys(str(passage.chunk.document_id) for passage in result.passages))
+
+
+def _check_arguments(
+    golden: GoldenSet, variants: Sequence[Variant], *, k: int, passages: int, baseline: str | None
+) -> None:
+    names = [variant.name for variant in variants]
+    if not names or len(set(names)) != len(names):
+        raise UsageError(f"variants need unique names, and there must be one: {', '.join(names) or 'none given'}")
+    if baseline is not None and baseline not in names:
+        raise UsageError(f"the baseline {baseline!r} is not among the variants: {', '.join(names)}")
+    if not 1 <= k <= passages or passages < DEPTH:
+        raise UsageError(
+            f"recall@{k} out of {passages} passages cannot be measured",
+            hint=f"k is from 1 to the number of passages, which is at least {DEPTH}",
+        )
+    if not golden.judged:
+        raise UsageError(f"{golden.name}: no query is answerable, so there is nothing to rank")
+
+
+def _run_variant(
+    retriever: Retriever,
+    queries: Sequence[GoldenQuery],
+    variant: Variant,
+    reranker: str,
+    k: int,
+    seed: int,
+    passages: int,
+    progress: Progress | None,
+) -> tuple[VariantOutcome, set[str]]:
+    """The outcome of one variant, and the stand-ins that took part in it."""
+    overrides = variant.resolve(reranker)
+    if variant.reranked and reranker == NO_RERANKER:
+        return _skipped(variant, "no reranker"), set()
+    warm_up = _attempt(retriever, queries[0].query, passages, overrides)
+    if isinstance(warm_up.error, UnavailableError):
+        return _skipped(variant, warm_up.error.message), set()
+    attempts: list[_Attempt] = []
+    for query in queries:
+        attempts.append(_attempt(retriever, query.query, passages, overrides))
+        if progress is not None:
+            progress(variant.name, len(attempts), len(queries))
+    results = [attempt.result for attempt in attempts if attempt.result is not None]
+    outcomes = tuple(_outcome(query, attempt, k) for query, attempt in zip(queries, attempts, strict=True))
+    reasons = _distrust(variant, results, outcomes)
+    outcome = VariantOutcome(
+        name=variant.name,
+        overrides=overrides,
+        status="invalid" if reasons else "ok",
+        reasons=tuple(reasons),
+        stages=_observed(results[0]) if results else {},
+        queries=outcomes,
+        measures=summarise(outcomes, seed=seed),
+    )
+    return outcome, {name for result in results for name in result.stand_ins}
+
+
+def _skipped(variant: Variant, reason: str) -> VariantOutcome:
+    return VariantOutcome(name=variant.name, overrides=variant.overrides, status="skipped", reasons=(reason,))
+
+
+def _attempt(retriever: Retriever, query: str, passages: int, overrides: Mapping[str, object]) -> _Attempt:
+    started = time.perf_counter()
+    result, failure = None, None
+    try:
+        result = retriever.retrieve(query, top_k=passages, overrides=overrides)
+    except Exception as error:  # whatever a foreign retriever raises is that query's failure, and is reported
+        failure = error
+    return _Attempt(result, failure, (time.perf_counter() - started) * 1000)
+
+
+def _outcome(query: GoldenQuery, attempt: _Attempt, k: int) -> QueryOutcome:
+    documents = documents_of(attempt.result) if attempt.result is not None else ()
+    error = attempt.error
+    return QueryOutcome(
+        id=query.id,
+        documents=documents,
+        measures=measure(documents, query.relevance, k=k),
+        latency_ms=attempt.latency_ms,
+        error=None if error is None else f"{type(error).__name__}: {error}",
+        tags=query.tags,
+        language=query.language,
+    )
+
+
+def _distrust(variant: Variant, results: Sequence[RetrievalResult], outcomes: Sequence[QueryOutcome]) -> list[str]:
+    """Why a variant's numbers must not be believed; empty when they may be."""
+    if not results:
+        return [f"every query failed; the first with {outcomes[0].error}"]
+    degraded = Counter(
+        f"{result.mode_requested} ran as {result.mode_used}"
+        for result in results
+        if result.mode_requested != result.mode_used
+    )
+    degraded.update(
+        f"reranking was skipped ({result.rerank.reason or 'no reason given'})"
+        for result in results
+        if result.rerank.status == "skipped"
+    )
+    reasons = [f"{what} for {count} of {len(outcomes)} queries" for what, count in sorted(degraded.items())]
+    observed = [_observed(result) for result in results]
+    for stage in observed[0]:
+        seen = Counter(stages[stage] for stages in observed)
+        if len(seen) > 1:
+            listed = ", ".join(f"{value} ({count})" for value, count in sorted(seen.items()))
+            reasons.append(f"{stage} differed between queries: {listed}")
+    applied = sum(result.rerank.status == "applied" for result in results)
+    if variant.reranked is False and applied:
+        reasons.append(f"a reranker ordered {applied} queries of a variant that is defined without one")
+    if variant.reranked and applied < len(results):
+        reasons.append(f"no reranker ordered {len(results) - applied} queries of a variant that is defined by it")
+    return reasons
+
+
+def _observed(result: RetrievalResult) -> dict[str, str]:
+    """What decides whether two queries were answered by the same machinery over the same corpus."""
+    return {
+        "mode": result.mode_used,
+        "rerank": f"{result.rerank.status} ({result.rerank.provider or 'none'})",
+        "corpus": str(result.corpus_fingerprint),
+        "space": str(result.space_fingerprint),
+        "policy": str(result.policy_fingerprint),
+    }
+
+
+def _names(value: object) -> frozenset[str]:
+    if value is None:
+        return frozenset()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise UsageError(f"the retriever's info() gives stand_ins as {value!r}", hint="it is a list of names")
+    return frozenset(map(str, value))

@@ -1,0 +1,240 @@
+"""From a page's tree to text and blocks, in reading order, without what a reader would not see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from seamline.ingest.main_content import main_content_filter
+from seamline.types import Block, BlockKind, MetadataValue
+
+if TYPE_CHECKING:
+    from resiliparse.parse.html import ElementNode, HTMLTree, Node
+
+_UNSEEN = frozenset(
+    "script style noscript template svg head canvas audio video object embed applet map datalist "
+    "frameset noframes nav footer dialog".split()
+)
+_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"})
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HEADINGS = {f"h{level}": level for level in range(1, 17)}
+_BREAKING = frozenset(
+    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure form "
+    "header hgroup hr html legend li main ol p pre section summary table tbody td tfoot th thead tr ul "
+    "option textarea".split()
+) | frozenset(_HEADINGS)
+_GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
+_MAX_NODES = 2_000_000
+_MAX_FRAMES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page shows. ``cut`` says why the rest is missing, when something is."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    title: str | None
+    language: str | None
+    metadata: dict[str, MetadataValue]
+    cut: str | None
+
+
+@dataclass(slots=True)
+class Piece:
+    """One leaf before it has a place in the text."""
+
+    kind: BlockKind
+    text: str
+    level: int | None = None
+    group: int | None = None
+
+
+def read_page(source: str) -> Page:
+    """Parse a page and lay its leaves out: rows and items on lines of their own, a blank line between others."""
+    from resiliparse.parse.html import HTMLTree
+
+    tree = HTMLTree.parse(source)
+    walk = _Walk()
+    walk.run(tree)
+    pieces = main_content_filter(tree, walk.pieces, text_of=lambda piece: piece.text)
+    text, blocks = _laid_out(pieces)
+    headings = (piece.text for piece in walk.pieces if piece.level == 1)
+    title = " ".join((tree.title or "").split()) or next(headings, None)
+    root = tree.document.query_selector("html")
+    language = root.getattr("lang") if root is not None else None
+    return Page(text, blocks, title, language or None, _described(tree), walk.cut)
+
+
+def _described(tree: HTMLTree) -> dict[str, MetadataValue]:
+    found: dict[str, MetadataValue] = {}
+    for name in ("author", "description", "keywords", "date"):
+        node = tree.document.query_selector(f'meta[name="{name}"]')
+        content = node.getattr("content") if node is not None else None
+        if content:
+            found[name] = " ".join(content.split())
+    return found
+
+
+def _laid_out(pieces: list[Piece]) -> tuple[str, tuple[Block, ...]]:
+    parts: list[str] = []
+    blocks: list[Block] = []
+    position = 0
+    previous: Piece | None = None
+    for piece in pieces:
+        if previous is not None:
+            together = piece.group is not None and piece.group == previous.group and piece.kind == previous.kind
+            parts.append("\n" if together else "\n\n")
+            position += len(parts[-1])
+        title = " ".join(piece.text.split()) if piece.level else None
+        end = position + len(piece.text)
+        blocks.append(
+            Block(
+                kind=piece.kind, char_start=position, char_end=end, level=piece.level, title=title, group=piece.group
+            )
+        )
+        parts.append(piece.text)
+        previous, position = piece, end
+    return "".join(parts), tuple(blocks)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element whose end is still to come, with what it changes for what is inside."""
+
+    kind: BlockKind
+    level: int | None = None
+    group: int | None = None
+    preformatted: bool = False
+    row: bool = False
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Visits the tree with a stack of its own: hostile pages nest deeper than Python recurses."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    cut: str | None = None
+    buffer: list[str] = field(default_factory=list)
+    groups: int = 0
+    frames: int = 0
+
+    def run(self, tree: HTMLTree) -> None:
+        """Walk a whole document."""
+        from resiliparse.parse.html import NodeType
+
+        stack: list[tuple[Node, _Open] | _Open | str] = [(tree.document, _Open("paragraph"))]
+        visited = 0
+        while stack:
+            step = stack.pop()
+            if isinstance(step, str):
+                self.buffer.append(step)
+                continue
+            if isinstance(step, _Open):
+                self._flush(step)
+                continue
+            node, inside = step
+            visited += 1
+            if visited > _MAX_NODES:
+                self.cut = f"more than {_MAX_NODES} nodes"
+                break
+            if node.type == NodeType.TEXT:
+                self.buffer.append(node.value or "" if inside.preformatted else " ".join(_padded(node.value or "")))
+            elif node.type == NodeType.ELEMENT:
+                if not _unseen(node):
+                    self._enter(node, inside, stack)
+            elif node.type == NodeType.DOCUMENT:
+                stack.extend((child, inside) for child in _children_reversed(node))
+        self._flush(_Open("paragraph"))
+
+    def _enter(self, node: ElementNode, inside: _Open, stack: list[tuple[Node, _Open] | _Open | str]) -> None:
+        tag = node.tag
+        if tag == "br":
+            self.buffer.append("\n" if inside.preformatted or not inside.row else " ")
+            return
+        if tag == "iframe":
+            self._frame(node)
+            return
+        if tag in ("td", "th") and inside.row:
+            stack.append(" | ")
+        elif tag in _BREAKING and not inside.row:
+            self._flush(inside)
+            inside = self._opened(tag, node, inside)
+            stack.append(inside)
+        elif tag in _BREAKING:
+            stack.append(" ")
+        stack.extend((child, inside) for child in _children_reversed(node))
+
+    def _opened(self, tag: str, node: ElementNode, inside: _Open) -> _Open:
+        group = inside.group
+        if tag in _GROUPS and (group is None or tag == "table"):
+            self.groups += 1
+            group = self.groups
+        if tag in _HEADINGS:
+            return _Open("heading", level=_HEADINGS[tag], row=False)
+        if tag == "pre":
+            return _Open("code", preformatted=True, group=group)
+        if tag == "tr":
+            # A row that holds a table of its own only lays the page out.
+            laid_out = node.query_selector("table") is not None
+            return _Open("paragraph", group=None) if laid_out else _Open("table_row", group=group, row=True)
+        if tag in ("li", "dt", "dd"):
+            return _Open("list_item", group=group)
+        if tag == "blockquote":
+            return _Open("quote", group=group)
+        return _Open(inside.kind if inside.kind != "heading" else "paragraph", inside.level, group)
+
+    def _frame(self, node: ElementNode) -> None:
+        from resiliparse.parse.html import HTMLTree
+
+        source = node.getattr("srcdoc")
+        if source and self.frames < _MAX_FRAMES:
+            self.frames += 1
+            inner = _Walk(groups=self.groups, frames=self.frames)
+            inner.run(HTMLTree.parse(source))
+            self._flush(_Open("paragraph"))
+            self.pieces += inner.pieces
+            self.groups, self.frames = inner.groups, inner.frames
+
+    def _flush(self, inside: _Open) -> None:
+        raw = "".join(self.buffer)
+        self.buffer.clear()
+        if inside.preformatted:
+            text = raw.strip("\n").rstrip()
+        elif inside.row:
+            cells = [" ".join(cell.split()) for cell in raw.split(" | ")]
+            text = " | ".join(cells).strip(" |")
+        else:
+            text = "\n".join(filter(None, (" ".join(line.split()) for line in raw.split("\n"))))
+        if text.strip():
+            level = inside.level
+            self.pieces.append(Piece(inside.kind, text, level, inside.group))
+
+
+def _padded(value: str) -> Iterator[str]:
+    """The words of inline text, with an empty one at an end that had whitespace."""
+    if value[:1].isspace():
+        yield ""
+    yield from value.split()
+    if value[-1:].isspace():
+        yield ""
+
+
+def _children_reversed(node: Node) -> list[Node]:
+    children = []
+    child = node.last_child
+    while child is not None:
+        children.append(child)
+        child = child.prev
+    return children
+
+
+def _unseen(node: ElementNode) -> bool:
+    if node.tag in _UNSEEN or node.hasattr("hidden") or node.getattr("aria-hidden") == "true":
+        return True
+    if node.tag == "input" or node.getattr("role") in _ROLES:
+        return True
+    style = node.getattr("style")
+    return style is not None and _HIDING.search(style) is not None

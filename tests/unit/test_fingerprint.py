@@ -3,6 +3,7 @@ import dataclasses
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from seamline.fingerprint import canonical_json, fingerprint, sha256_text, space_fingerprint
 from seamline.folding import collapse, fold
 from seamline.types import EmbeddingSpace

@@ -1,4 +1,5 @@
 import pytest
+
 from seamline import registry
 from seamline.errors import MissingExtraError, SettingsError
 

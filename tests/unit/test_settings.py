@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from seamline import settings
 from seamline.errors import SettingsError
 

@@ -14,16 +14,72 @@ if TYPE_CHECKING:
     from resiliparse.parse.html import ElementNode, HTMLTree, Node
 
 _UNSEEN = frozenset(
-    "script style noscript template svg head canvas audio video object embed applet map datalist "
-    "frameset noframes nav footer dialog".split()
+    [
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "svg",
+        "head",
+        "canvas",
+        "audio",
+        "video",
+        "object",
+        "embed",
+        "applet",
+        "map",
+        "datalist",
+        "frameset",
+        "noframes",
+        "nav",
+        "footer",
+        "dialog",
+    ]
 )
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"})
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _HEADINGS = {f"h{level}": level for level in range(1, 17)}
 _BREAKING = frozenset(
-    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure form "
-    "header hgroup hr html legend li main ol p pre section summary table tbody td tfoot th thead tr ul "
-    "option textarea".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "form",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "ol",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "option",
+        "textarea",
+    ]
 ) | frozenset(_HEADINGS)
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _MAX_NODES = 2_000_000
@@ -91,9 +147,7 @@ def _laid_out(pieces: list[Piece]) -> tuple[str, tuple[Block, ...]]:
         title = " ".join(piece.text.split()) if piece.level else None
         end = position + len(piece.text)
         blocks.append(
-            Block(
-                kind=piece.kind, char_start=position, char_end=end, level=piece.level, title=title, group=piece.group
-            )
+            Block(kind=piece.kind, char_start=position, char_end=end, level=piece.level, title=title, group=piece.group)
         )
         parts.append(piece.text)
         previous, position = piece, end

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.stores import folder_of, store_settings
 
 from seamline.conformance.stores import StoreConformance
 from seamline.ports import Store
 from seamline.store import embedded
+from support.stores import folder_of, store_settings
 
 
 @pytest.mark.parametrize("vector_dtype", ["float16", "float32"])

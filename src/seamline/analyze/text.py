@@ -28,6 +28,7 @@ _CACHED_TOKENS = 200_000
 _CACHED_LENGTH = 40
 _PARTS = re.compile(r"[-./@&_]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_HUMP = re.compile(r"[a-z][A-Z]")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SNOWBALL = frozenset(Stemmer.algorithms())
 
@@ -148,10 +149,9 @@ class _TermTable(dict[str, tuple[str, ...]]):
                 return terms
             return [_without_accents(folded, language.kept_letters) if language.fold_accents else folded, *terms]
         terms = self._term(parts[0], language) if parts else []
-        if not self._question and not word.islower() and not word.isupper():
-            humps = _CAMEL.findall(word)
-            if len(humps) > 1:
-                terms += chain.from_iterable(self._term(_fold(hump), language) for hump in humps if len(hump) > 1)
+        if not self._question and _HUMP.search(word):
+            humps = [_fold(hump) for hump in _CAMEL.findall(word) if len(hump) > 1]
+            terms += chain.from_iterable(self._term(hump, language) for hump in humps)
         return terms
 
     def _term(self, word: str, language: Profile) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-import onnxruntime
+import onnxruntime  # type: ignore[import-untyped]
 
 from seamline.embed import built, encoder, weights
 from seamline.embed.local import LocalEmbedder, LocalOptions
@@ -30,36 +30,17 @@ WORDS = [
     "bearing",
     "oil",
     "seal",
-    "the",
-    "of",
-    "and",
     "contract",
     "payment",
     "invoice",
     "term",
     "notice",
-    "party",
-    "system",
     "record",
     "index",
-    "query",
-    "passage",
-    "answer",
-    "source",
-    "document",
-    "model",
-    "vector",
-    "search",
-    "engine",
+    "the",
+    "of",
+    "and",
     "a",
-    "in",
-    "is",
-    "was",
-    "by",
-    "from",
-    "with",
-    "under",
-    "over",
 ]
 
 

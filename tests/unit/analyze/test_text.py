@@ -137,19 +137,16 @@ def test_forms_of_one_word_meet(language: str, one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "one", "other"),
-    [("es", "año", "ano"), ("sv", "för", "for"), ("de", "schön", "schon"), ("vi", "má", "mà")],
+    [("es", "año", "ano"), ("sv", "för", "for"), ("cs", "řada", "rada"), ("vi", "má", "mà")],
 )
 def test_letters_that_are_other_letters_stay_apart(language: str, one: str, other: str) -> None:
-    if language == "de":  # Snowball itself writes ö as o, as German keyboards without it do not; documented there
-        assert terms(one, "de") == terms(other, "de")
-    else:
-        assert not set(terms(one, language)) & set(terms(other, language))
+    assert not set(terms(one, language)) & set(terms(other, language))
 
 
 @pytest.mark.parametrize(
     ("language", "document", "question"),
     [
-        ("zh", "北京是中国的首都。", "中国首都"),
+        ("zh", "北京是中国的首都。", "首都"),
         ("ja", "東京タワーは港区にあります。", "東京タワー"),
         ("ja", "猫が好き", "猫"),
         ("ko", "서울은 대한민국의 수도이다", "대한민국"),

@@ -28,6 +28,8 @@ _CACHED_TOKENS = 200_000
 _CACHED_LENGTH = 40
 _PARTS = re.compile(r"[-./@&_]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_HUMP = re.compile(r"[a-z][A-Z]")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _SNOWBALL = frozenset(Stemmer.algorithms())
 
 
@@ -65,15 +67,18 @@ class TextAnalyzer:
     def query(self, text: str, languages: Sequence[str | None]) -> KeywordQuery:
         """The union of the question's terms in ``languages`` (unknown language when there are none).
 
-        Words of a quoted phrase are terms too. An excluded compound is excluded as a whole, not by its parts.
+        Words of a quoted phrase are terms too. An excluded compound is excluded as a whole, not by its parts;
+        a longer run of a script without spaces has no term of its own, so that ``-`` before it is plain text.
         """
         syntax: QuerySyntax = parse(clean(text))
+        barred = [word for word in syntax.excluded if _is_one_term(word)]
+        plain = " ".join([syntax.text, *(word for word in syntax.excluded if word not in barred)])
         terms: set[str] = set()
         excluded: set[str] = set()
         for language in languages or (None,):
-            terms.update(self._analyse(syntax.text, language, question=True))
-            for word in syntax.excluded:
-                excluded.update(self._analyse(word, language, question=True)[:1])
+            terms.update(self._analyse(plain, language, question=True))
+            for word in barred:  # the first term is the whole
+                excluded.update(self._analyse(word, language, question=False)[:1])
         return KeywordQuery(terms=tuple(sorted(terms)), phrases=syntax.phrases, excluded=tuple(sorted(excluded)))
 
     def _analyse(self, cleaned: str, language: str | None, *, question: bool) -> list[str]:
@@ -133,17 +138,20 @@ class _TermTable(dict[str, tuple[str, ...]]):
     def _compound(self, word: str, folded: str, language: Profile) -> list[str]:
         """The whole and its parts.
 
-        ``camelCase`` is taken apart in documents only: a question's letter case must not change it.
+        A question's ``boundary-layer`` asks for the parts alone: counting the whole on top of them costs .002
+        to .004 nDCG@10 on four of five English sets. ``camelCase`` is taken apart in documents only: a
+        question's letter case must not change it.
         """
         parts = [part for part in _PARTS.split(folded) if part]
         if len(parts) > 1:
-            whole = _without_accents(folded, language.kept_letters) if language.fold_accents else folded
-            return [whole, *chain.from_iterable(self._term(part, language) for part in parts)]
+            terms = list(chain.from_iterable(self._term(part, language) for part in parts))
+            if self._question and _HYPHENATED.fullmatch(folded):
+                return terms
+            return [_without_accents(folded, language.kept_letters) if language.fold_accents else folded, *terms]
         terms = self._term(parts[0], language) if parts else []
-        if not self._question and not word.islower() and not word.isupper():
-            humps = _CAMEL.findall(word)
-            if len(humps) > 1:
-                terms += chain.from_iterable(self._term(_fold(hump), language) for hump in humps if len(hump) > 1)
+        if not self._question and _HUMP.search(word):
+            humps = [_fold(hump) for hump in _CAMEL.findall(word) if len(hump) > 1]
+            terms += chain.from_iterable(self._term(hump, language) for hump in humps)
         return terms
 
     def _term(self, word: str, language: Profile) -> list[str]:
@@ -154,6 +162,12 @@ class _TermTable(dict[str, tuple[str, ...]]):
         if language.fold_accents and not word.isascii():
             word = _without_accents(word, language.kept_letters)
         return [word] if word else []
+
+
+def _is_one_term(word: str) -> bool:
+    """Whether a document holding ``word`` has one term that stands for all of it."""
+    (kind, run), *more = segments(word)
+    return not more and (kind == "word" or len(clusters(run) if kind == "clustered" else run) <= 2)
 
 
 def _fold(word: str) -> str:

@@ -89,12 +89,12 @@ class SharedState(LexicalReranker):
 
 
 def padded(scores: list[float], texts: Sequence[str]) -> list[float]:
-    return [*scores, 0.0] if texts else scores
+    return [*scores, 0.0] if len(texts) == 3 else scores
 
 
 def infinite(scores: list[float], texts: Sequence[str]) -> list[float]:
     assert len(scores) == len(texts)
-    return [score if score else float("-inf") for score in scores]
+    return [score if score > 0.5 else float("-inf") for score in scores]
 
 
 def best_first(scores: list[float], texts: Sequence[str]) -> list[float]:
@@ -110,7 +110,7 @@ def negated(scores: list[float], texts: Sequence[str]) -> list[float]:
 BROKEN: list[tuple[str, Callable[[], Reranker], set[str]]] = [
     ("nameless", Nameless, {"test_it_names_itself"}),
     ("new identity", NewIdentity, {"test_its_fingerprint_is_stable"}),
-    ("wrong count", lambda: Altered(padded), {"test_rule_20_one_score_a_text", "test_rule_15_any_text_is_accepted"}),
+    ("wrong count", lambda: Altered(padded), {"test_rule_20_one_score_a_text"}),
     ("infinite", lambda: Altered(infinite), {"test_rule_20_scores_are_finite"}),
     ("sorted", lambda: Altered(best_first), {"test_a_score_belongs_to_its_text"}),
     ("lower is better", lambda: Altered(negated), {"test_higher_is_better"}),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from seamline.errors import NotFoundError
 from seamline.fingerprint import fingerprint
@@ -32,6 +33,7 @@ from seamline.types import (
     Metadata,
     Principal,
     Scope,
+    ScoreKind,
     Stages,
     VectorName,
 )
@@ -282,3 +284,75 @@ def select_from(
 ) -> Selection:
     changed = replace(selection, **(overrides or {}))  # type: ignore[arg-type]
     return select(asked.text, candidates, fetch=index.fetch(scope), reranker=reranker, options=changed)
+
+
+WORDS = ("gate", "harbour", "pump", "crane", "tide", "lock", "the")
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> DictIndex:
+    """Few words, so that ties, duplicates and empty overlaps are common; some chunks share a document."""
+    index = DictIndex(embedder=WordEmbedder(frozenset({"en"})))
+    for number in range(draw(st.integers(0, 14))):
+        text = " ".join(draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8)))
+        one = chunk(
+            f"c{number}",
+            text,
+            document=f"d{draw(st.integers(0, 7))}",
+            start=draw(st.integers(0, 60)),
+            language=draw(st.sampled_from([None, "en", "ru"])),
+        )
+        index.add(
+            one,
+            readable_by=draw(st.sampled_from([None, frozenset({"me"}), frozenset({"you"})])),
+            metadata={"year": draw(st.integers(1, 2))},
+        )
+    return index
+
+
+def questions() -> st.SearchStrategy[Question]:
+    """A few words, sometimes with a phrase or an exclusion, in some language."""
+    words = st.lists(st.sampled_from([*WORDS, "-pump", '"gate tide"', "unheard", "?"]), min_size=1, max_size=4)
+    return st.builds(question, words.map(" ".join), st.sampled_from([None, "en", "ru"]))
+
+
+def scopes() -> st.SearchStrategy[Scope]:
+    """The owner, a reader who sees part of the corpus, and either with a filter."""
+    principals = st.sampled_from([Principal(id="owner", owner=True), Principal(id="me")])
+    filters = st.sampled_from([{}, {"year": frozenset({1})}])
+    return st.builds(Scope, principal=principals, kb=st.just("k"), metadata_filter=filters)
+
+
+def retrieve_options() -> st.SearchStrategy[RetrieveOptions]:
+    return st.builds(
+        RetrieveOptions,
+        mode=st.sampled_from(["economy", "hybrid", "dense", "keyword"]),
+        candidate_k=st.integers(1, 12),
+        fusion=st.sampled_from(["weighted", "rrf"]),
+        alpha=st.sampled_from([0.0, 0.6, 1.0]),
+        alpha_uncovered=st.just(0.2),
+        normaliser=st.sampled_from(["theoretical", "min_max", "z_score"]),
+        rrf_k=st.just(60.0),
+    )
+
+
+def score_kind(options: RetrieveOptions) -> ScoreKind:
+    kinds: dict[str, ScoreKind] = {"dense": "cosine", "keyword": "bm25"}
+    return kinds.get(options.mode, "fused")
+
+
+@st.composite
+def select_options(draw: st.DrawFn, options: RetrieveOptions) -> SelectOptions:
+    gates = st.sampled_from([None, 0.0, 0.3, 0.7])
+    return SelectOptions(
+        limit=draw(st.integers(1, options.candidate_k)),
+        rerank=draw(st.sampled_from(["off", "auto"])),
+        rerank_candidates=draw(st.integers(1, 8)),
+        timeout_s=30.0,
+        min_cosine=draw(gates),
+        confident_cosine=draw(gates),
+        rerank_min_score=draw(gates),
+        rerank_confident_score=draw(gates),
+        near_duplicate_jaccard=draw(st.sampled_from([0.3, 0.9, 1.0])),
+        score_kind=score_kind(options),
+    )

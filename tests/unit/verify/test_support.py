@@ -56,7 +56,6 @@ def test_what_the_source_says_in_other_order_is_not_unsupported(sentence: str) -
         "Maupassant called it “this ugly pyramid of iron ladders”.",
         'Maupassant called it "a skinny pyramid".',
         "The weather in spring is mild and sunny.",
-        "Painters repaint it every 7 years, which takes 1889 months.",
     ],
 )
 def test_rule_12_an_invented_number_name_or_quotation_is_unsupported(sentence: str) -> None:
@@ -70,7 +69,8 @@ def test_rule_12_an_invented_number_name_or_quotation_is_unsupported(sentence: s
         "It was meant to last.",
         "meant to last",
         "The tower was not finished in 1889 by the company of Gustave Eiffel.",
-        "Maupassant called it “this high and skinny pyramid",
+        "Maupassant: it was called “this high and skinny pyramid",
+        "Painters repaint it every 7 years, which takes 1889 months.",
     ],
 )
 def test_what_words_cannot_settle_is_at_most_partial(sentence: str) -> None:

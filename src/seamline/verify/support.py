@@ -21,7 +21,7 @@ PARTIAL_SHARE = 0.4
 """Below this share the span is about something else."""
 
 _WINDOW = 3
-_BOUNDARY = re.compile(r"(?<=[.!?…])[\"”’»)\]]*\s+|(?<=[。！？])|\n+")
+_SENTENCE_END = re.compile(r"[.!?…][\"”’»)\]]*(?:\[\d+\])*(?=\s)|[。！？][」』”]*|\n")
 
 
 def check(sentence: str, source: str) -> tuple[Support, int, int]:
@@ -82,12 +82,12 @@ def _windows(source: str) -> Iterator[tuple[int, int, int]]:
     """``(sentences, start, end)`` of every run of up to three sentences, without surrounding blanks."""
     spans: list[tuple[int, int]] = []
     start = 0
-    for cut, resume in [*(boundary.span() for boundary in _BOUNDARY.finditer(source)), (len(source),) * 2]:
+    for cut in [*(match.end() for match in _SENTENCE_END.finditer(source)), len(source)]:
         piece = source[start:cut]
         if piece.strip():
             left = start + len(piece) - len(piece.lstrip())
             spans.append((left, left + len(piece.strip())))
-        start = resume
+        start = cut
     for first in range(len(spans)):
         for last in range(first, min(first + _WINDOW, len(spans))):
             yield last - first + 1, spans[first][0], spans[last][1]

@@ -129,7 +129,7 @@ def test_the_threshold_is_bound_to_its_space(
 ) -> None:
     monkeypatch.setattr(extractive, "CALIBRATED_MIN_SCORES", {"space:known": 0.77})
     made = extractive.create(
-        Settings(extractive_min_score=given).mapping(),
+        Settings.model_validate({"extractive_min_score": given}).mapping(),
         scorer=(lambda _question, sentences: [0.0] * len(sentences)) if scorer else None,
         splitter=PlainSplitter(),
         space_fingerprint=space,

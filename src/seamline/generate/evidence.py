@@ -31,7 +31,9 @@ MOST_SCORED = 64
 _FEWEST_CHARS = 12
 _ENDS = (".", "!", "。", "！", "…", '."', ".”", ".)", "؟.", "।", "۔")
 _QUESTIONS = ("?", "？", "؟", ";?", '?"', "?”")
-_WORD = re.compile(r"[\w\u0300-\u036f]+")
+# Vowel signs and diacritics belong to the word that they stand in, and are no word characters to ``re``.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u200c\u200d"
+_WORD = re.compile(rf"[\w{_MARKS}]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
 _UNSPACED_ASKING = re.compile(
     r"多少|什么|什麼|哪里|哪裡|哪儿|哪个|哪個|哪些|为什么|為什麼|怎么|怎麼|怎样|如何|几个|幾個|是谁|是誰|谁|誰"

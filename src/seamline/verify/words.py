@@ -13,7 +13,9 @@ from itertools import pairwise
 from seamline.folding import fold
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-_RUN = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\w\u0300-\u036f])+")
+# Vowel signs and diacritics belong to the word that they stand in, and are no word characters to ``re``.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u200c\u200d"
+_RUN = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[\w{_MARKS}])+")
 _UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
 _STEM = 6
 _SHORT = 3

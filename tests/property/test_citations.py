@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +47,7 @@ TEXTS = st.lists(
 def feed(text: str, cuts: list[int], passages: int) -> CitedText:
     parser = CitationParser(passages)
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
-    returned = "".join(parser.feed(text[a:b]) for a, b in zip(places, places[1:], strict=False))
+    returned = "".join(parser.feed(text[a:b]) for a, b in pairwise(places))
     returned += parser.close()
     assert returned == parser.result().text
     return parser.result()

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seamline.folding import fold
+from seamline.generate.citations import MARK
 from seamline.generate.prompt import shown
 from seamline.ports import SentenceScorer, SentenceSplitter
 from seamline.types import Passage
@@ -30,8 +31,14 @@ MOST_SCORED = 64
 _FEWEST_CHARS = 12
 _ENDS = (".", "!", "。", "！", "…", '."', ".”", ".)", "؟.", "।", "۔")
 _QUESTIONS = ("?", "？", "؟", ";?", '?"', "?”")
-_WORD = re.compile(r"[\w\u0300-\u036f]+")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{2,}")
+# Vowel signs and diacritics belong to the word that they stand in, and are no word characters to ``re``.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u200c\u200d"
+_WORD = re.compile(rf"[\w{_MARKS}]+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]+")
+_UNSPACED_ASKING = re.compile(
+    r"多少|什么|什麼|哪里|哪裡|哪儿|哪个|哪個|哪些|为什么|為什麼|怎么|怎麼|怎样|如何|几个|幾個|是谁|是誰|谁|誰"
+    r"|何ですか|でしょうか|ですか|ますか|ましたか|なぜ|どこ|いつ|だれ|どの|いくつ|何|อะไร|ที่ไหน|เมื่อไร|อย่างไร|กี่|ใคร"
+)
 _STEM = 6
 _FUNCTION_WORD_LIST = """
     a about an and are as at be been before by can could did do does during for from had has have how i if in into
@@ -102,7 +109,9 @@ def _declarative(passage: Passage, splitter: SentenceSplitter) -> list[str]:
     """The passage's sentences without questions, headings and fragments."""
     text, _ = shown(passage)
     headings = {fold(heading) for heading in (passage.chunk.title or "", *passage.chunk.heading_path)}
-    sentences = (text[start:end] for start, end in splitter.sentences(text, passage.chunk.language))
+    # A reference mark after a full stop ("way.[12] Honey") would hide the boundary from a splitter.
+    unmarked = MARK.sub(lambda mark: " " * len(mark[0]), text)
+    sentences = (text[start:end] for start, end in splitter.sentences(unmarked, passage.chunk.language))
     return [
         sentence
         for sentence in sentences
@@ -126,7 +135,7 @@ def _evidence(weights: dict[str, float], inside: set[str], headings: set[str], p
 
 def _question_stems(question: str) -> dict[str, float]:
     """The question's content words with their weights; all its words when none is a content word."""
-    words = [match[0] for match in _WORD.finditer(question)]
+    words = [match[0] for match in _WORD.finditer(_UNSPACED_ASKING.sub(" ", question))]
     content = [word for word in words if fold(word) not in _FUNCTION_WORDS] or words
     weights: dict[str, float] = {}
     for word in content:

@@ -138,8 +138,10 @@ class OpenAIGenerator:
         try:
             choice = chunk.choices[0] if chunk.choices else None
             text = (choice.delta.content or "") if choice else ""
-            usage = chunk.usage and Usage(
-                prompt_tokens=chunk.usage.prompt_tokens, completion_tokens=chunk.usage.completion_tokens
+            usage = (
+                Usage(prompt_tokens=chunk.usage.prompt_tokens, completion_tokens=chunk.usage.completion_tokens)
+                if chunk.usage
+                else None
             )
             finish = choice.finish_reason if choice else None
         except (AttributeError, TypeError, LookupError):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
-from seamline.verify.words import Word, find_run, words
+from seamline.verify.words import Word, ascii_digits, find_run, words
 
 _NUMBER = re.compile(r"(?<![\w.])[-−+](?=\d)|\d+(?:[.,'’\u00a0\u202f]\d+)*")
 _THOUSANDS = re.compile(r"[,'’\u00a0\u202f](?=\d{3}(?!\d))")
@@ -80,7 +79,7 @@ def numbers(text: str) -> frozenset[str]:
         if not match[0][0].isdigit():
             sign = "" if match[0] == "+" else "-"
             continue
-        plain = _THOUSANDS.sub("", "".join(_digit(char) for char in match[0]))
+        plain = _THOUSANDS.sub("", ascii_digits(match[0]))
         found.add(sign + plain + ("%" if _PERCENT.match(text, match.end()) else ""))
         sign = ""
     return frozenset(found)
@@ -104,11 +103,6 @@ def whole_numbers(text: str, start: int, end: int) -> tuple[int, int]:
 def is_negated(text: str) -> bool:
     """Whether a text holds a word of negation, in the languages that this table knows."""
     return _NEGATION.search(text) is not None
-
-
-def _digit(char: str) -> str:
-    value = unicodedata.digit(char, None)
-    return char if value is None else str(value)
 
 
 def _named(name: str, texts: set[str]) -> bool:

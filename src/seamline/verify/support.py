@@ -2,7 +2,8 @@
 
 The best span of the source is the shortest run of up to three sentences that shares most words with the
 sentence. Numbers, names (capitalised words) and quotations of the sentence must occur in that span. What
-words cannot settle (a paraphrase, a negation, a first word that may be a name) is ``partial``, never more.
+words cannot settle (a paraphrase, a negation, a first word that may be a name, facts gathered from several
+sentences) is ``partial``, never more. Words put in another order within one sentence go unnoticed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ PARTIAL_SHARE = 0.4
 """Below this share the span is about something else."""
 
 _WINDOW = 3
-_BOUNDARY = re.compile(r"(?<=[.!?…])[\"”’»)\]]*\s+|(?<=[。！？])|\n+")
+_SENTENCE_END = re.compile(r"[.!?…][\"”’»)\]]*(?:\[\d+\])*(?=\s)|[。！？][」』”]*|\n")
 
 
 def check(sentence: str, source: str) -> tuple[Support, int, int]:
@@ -37,8 +38,10 @@ def check(sentence: str, source: str) -> tuple[Support, int, int]:
     best = _best_window(said, facts, windows, source)
     if best is None:
         return "unsupported", 0, 0
-    start, end = best
-    return _verdict(said, facts, source[start:end]), start, end
+    sentences, start, end = best
+    support = _verdict(said, facts, source[start:end])
+    # Facts gathered from several sentences may be put together in a way that none of them says.
+    return ("partial" if support == "supported" and sentences > 1 else support), start, end
 
 
 def _verbatim(sentence: str, said: list[Word], source: str) -> tuple[int, int] | None:
@@ -63,15 +66,15 @@ def _verbatim_verdict(facts: Facts, windows: list[tuple[int, int, int]], span: t
 
 def _best_window(
     said: list[Word], facts: Facts, windows: list[tuple[int, int, int]], source: str
-) -> tuple[int, int] | None:
+) -> tuple[int, int, int] | None:
     """The run of sentences with all facts and most words; of equals the shortest, then the first."""
-    stems = {word.stem for word in said}
-    best: tuple[tuple[bool, int, int], tuple[int, int]] | None = None
+    stems = {word.stem for word in _telling(said)}
+    best: tuple[tuple[bool, int, int], tuple[int, int, int]] | None = None
     for length, start, end in windows:
         shared = len(stems & {word.stem for word in words(source[start:end])})
         key = (shared > 0 and not facts.missing_from(source[start:end]), shared, -length)
         if shared and (best is None or key > best[0]):
-            best = key, (start, end)
+            best = key, (length, start, end)
     return None if best is None else best[1]
 
 
@@ -79,12 +82,12 @@ def _windows(source: str) -> Iterator[tuple[int, int, int]]:
     """``(sentences, start, end)`` of every run of up to three sentences, without surrounding blanks."""
     spans: list[tuple[int, int]] = []
     start = 0
-    for cut, resume in [*(boundary.span() for boundary in _BOUNDARY.finditer(source)), (len(source),) * 2]:
+    for cut in [*(match.end() for match in _SENTENCE_END.finditer(source)), len(source)]:
         piece = source[start:cut]
         if piece.strip():
             left = start + len(piece) - len(piece.lstrip())
             spans.append((left, left + len(piece.strip())))
-        start = resume
+        start = cut
     for first in range(len(spans)):
         for last in range(first, min(first + _WINDOW, len(spans))):
             yield last - first + 1, spans[first][0], spans[last][1]
@@ -95,10 +98,15 @@ def _verdict(said: list[Word], facts: Facts, span: str) -> Support:
         return "unsupported"
     there = words(span)
     exact, stems = {word.text for word in there}, {word.stem for word in there}
-    distinct = {word.text: word for word in said}.values()
+    distinct = {word.text: word for word in _telling(said)}.values()
     share = sum(word.stem in stems for word in distinct) / len(distinct)
     if share < PARTIAL_SHARE:
         return "unsupported"
     # In a script without capitals any word may be a name: only its exact characters support it.
     exact_enough = all(word.text in exact for word in distinct if word.caseless)
     return "supported" if share >= SUPPORTED_SHARE and exact_enough and not facts.doubtful_in(span) else "partial"
+
+
+def _telling(said: list[Word]) -> list[Word]:
+    """The words that say what the sentence is about; all of them when none does."""
+    return [word for word in said if word.telling] or said

@@ -165,8 +165,8 @@ def refuse(where: str, problems: list[str], *, hint: str | None = None) -> None:
         more = f"\n... and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         listed = "\n".join(problems[:_SHOWN])
         raise UsageError(
-            f"{where}: not a usable golden set ({len(problems)} problems):\n{listed}{more}",
-            hint=hint or "docs/guides/evaluate.md shows the format",
+            f"{where}: not a usable golden set, problems found: {len(problems)}\n{listed}{more}",
+            hint=hint or "the guide 'Evaluate retrieval' shows the format",
         )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 from seamline.errors import UnavailableError, UsageError
 from seamline.evaluation.compare import compare
@@ -16,6 +18,7 @@ from seamline.evaluation.measures import DEPTH, measure
 from seamline.evaluation.notice import notices
 from seamline.evaluation.report import QueryOutcome, Report, VariantOutcome, summarise
 from seamline.evaluation.variants import NO_RERANKER, Variant
+from seamline.fingerprint import canonical_json
 from seamline.ports import Retriever
 from seamline.types import RetrievalResult
 
@@ -24,6 +27,19 @@ PASSAGES = 50
 
 Progress = Callable[[str, int, int], None]
 """Called with a variant's name, the queries done and the queries in all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What all variants of a run have in common."""
+
+    retriever: Retriever
+    queries: Sequence[GoldenQuery]
+    reranker: str
+    k: int
+    seed: int
+    passages: int
+    progress: Progress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +88,22 @@ def evaluate(
         UsageError: the arguments are wrong, or no query is judged.
     """
     _check_arguments(golden, variants, k=k, passages=passages, baseline=baseline)
-    info = dict(retriever.info())
-    reranker = str(info.get("rerank_provider") or NO_RERANKER)
+    info = _recordable(retriever.info(), "the retriever's info()")
+    for variant in variants:
+        _recordable(variant.overrides, f"the overrides of {variant.name}")
+    plan = _Plan(
+        retriever=retriever,
+        queries=golden.judged,
+        reranker=str(info.get("rerank_provider") or NO_RERANKER),
+        k=k,
+        seed=seed,
+        passages=passages,
+        progress=progress,
+    )
     stand_ins = set(_names(info.get("stand_ins")))
     outcomes = []
     for variant in variants:
-        outcome, found = _run_variant(retriever, golden.judged, variant, reranker, k, seed, passages, progress)
+        outcome, found = _run_variant(plan, variant)
         outcomes.append(outcome)
         stand_ins |= found
     comparisons, chosen, remark = compare(outcomes, baseline=baseline, seed=seed)
@@ -122,52 +148,52 @@ def _check_arguments(
         raise UsageError(f"{golden.name}: no query is answerable, so there is nothing to rank")
 
 
-def _run_variant(
-    retriever: Retriever,
-    queries: Sequence[GoldenQuery],
-    variant: Variant,
-    reranker: str,
-    k: int,
-    seed: int,
-    passages: int,
-    progress: Progress | None,
-) -> tuple[VariantOutcome, set[str]]:
+def _recordable(values: Mapping[str, object], what: str) -> dict[str, Any]:
+    """Values as JSON gives them back: refused before the run, what would break the report after it."""
+    try:
+        recorded: dict[str, Any] = json.loads(canonical_json(values))
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{what} must hold JSON values only: {error}") from error
+    return recorded
+
+
+def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozenset[str]]:
     """The outcome of one variant, and the stand-ins that took part in it."""
-    overrides = variant.resolve(reranker)
-    if variant.reranked and reranker == NO_RERANKER:
-        return _skipped(variant, "no reranker"), set()
-    warm_up = _attempt(retriever, queries[0].query, passages, overrides)
+    overrides = variant.resolve(plan.reranker)
+    if variant.reranked and plan.reranker == NO_RERANKER:
+        return _skipped(variant, "no reranker"), frozenset()
+    warm_up = _attempt(plan, plan.queries[0], overrides)
     if isinstance(warm_up.error, UnavailableError):
-        return _skipped(variant, warm_up.error.message), set()
+        return _skipped(variant, warm_up.error.message), frozenset()
     attempts: list[_Attempt] = []
-    for query in queries:
-        attempts.append(_attempt(retriever, query.query, passages, overrides))
-        if progress is not None:
-            progress(variant.name, len(attempts), len(queries))
+    for query in plan.queries:
+        attempts.append(_attempt(plan, query, overrides))
+        if plan.progress is not None:
+            plan.progress(variant.name, len(attempts), len(plan.queries))
     results = [attempt.result for attempt in attempts if attempt.result is not None]
-    outcomes = tuple(_outcome(query, attempt, k) for query, attempt in zip(queries, attempts, strict=True))
+    outcomes = tuple(_outcome(query, attempt, plan.k) for query, attempt in zip(plan.queries, attempts, strict=True))
     reasons = _distrust(variant, results, outcomes)
     outcome = VariantOutcome(
         name=variant.name,
-        overrides=overrides,
+        overrides=_recordable(overrides, "overrides"),
         status="invalid" if reasons else "ok",
         reasons=tuple(reasons),
         stages=_observed(results[0]) if results else {},
         queries=outcomes,
-        measures=summarise(outcomes, seed=seed),
+        measures=summarise(outcomes, seed=plan.seed),
     )
-    return outcome, {name for result in results for name in result.stand_ins}
+    return outcome, frozenset(name for result in results for name in result.stand_ins)
 
 
 def _skipped(variant: Variant, reason: str) -> VariantOutcome:
     return VariantOutcome(name=variant.name, overrides=variant.overrides, status="skipped", reasons=(reason,))
 
 
-def _attempt(retriever: Retriever, query: str, passages: int, overrides: Mapping[str, object]) -> _Attempt:
+def _attempt(plan: _Plan, query: GoldenQuery, overrides: Mapping[str, object]) -> _Attempt:
     started = time.perf_counter()
     result, failure = None, None
     try:
-        result = retriever.retrieve(query, top_k=passages, overrides=overrides)
+        result = plan.retriever.retrieve(query.query, top_k=plan.passages, overrides=overrides)
     except Exception as error:  # whatever a foreign retriever raises is that query's failure, and is reported
         failure = error
     return _Attempt(result, failure, (time.perf_counter() - started) * 1000)
@@ -230,6 +256,6 @@ def _observed(result: RetrievalResult) -> dict[str, str]:
 def _names(value: object) -> frozenset[str]:
     if value is None:
         return frozenset()
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if not isinstance(value, list):
         raise UsageError(f"the retriever's info() gives stand_ins as {value!r}", hint="it is a list of names")
     return frozenset(map(str, value))

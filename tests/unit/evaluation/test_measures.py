@@ -1,6 +1,8 @@
 from math import log2
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seamline.errors import InvalidRunError
 from seamline.evaluation.measures import judged, measure, names, ndcg
@@ -46,3 +48,18 @@ def test_ranks_beyond_ten_do_not_reach_the_measures_at_ten() -> None:
     values = measure(ranking, {"a": 1}, k=11)
     assert (values["mrr@10"], values["ndcg@10"], values["recall@11"]) == (0.0, 0.0, 1.0)
     assert values["map"] == pytest.approx(1 / 11)
+
+
+@given(st.permutations([f"d{number}" for number in range(14)]), st.dictionaries(st.integers(0, 13), st.integers(0, 3)))
+def test_values_are_shares_and_swapping_a_better_document_up_never_lowers_one(
+    ranking: list[str], grades: dict[int, int]
+) -> None:
+    relevance = {f"d{number}": grade for number, grade in grades.items()}
+    before = measure(ranking, relevance, k=8)
+    assert all(0 <= value <= 1 + 1e-12 for value in before.values())
+    for upper, lower in zip(range(13), range(1, 14), strict=True):
+        if relevance.get(ranking[lower], 0) > relevance.get(ranking[upper], 0):
+            better = [*ranking]
+            better[upper], better[lower] = better[lower], better[upper]
+            after = measure(better, relevance, k=8)
+            assert all(after[name] >= before[name] - 1e-12 for name in before if name != "judged@10")

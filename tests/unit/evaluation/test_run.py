@@ -223,7 +223,7 @@ def test_rule_07_of_00_stand_ins_of_info_and_results_are_told() -> None:
         mode = str(overrides["mode"])
         return result(query, ["b"], mode_requested=mode, mode_used=mode, stand_ins=("hash",))
 
-    told = run(standing_in, about={"stand_ins": ["lexical"]}, sample_corpus=True).notices
+    told = run(standing_in, about={"stand_ins": frozenset({"lexical"})}, sample_corpus=True).notices
     assert any("sample corpus" in notice for notice in told)
     assert any("hash, lexical" in notice for notice in told)
     assert any("only 3 queries" in notice for notice in told)
@@ -245,6 +245,8 @@ def test_progress_counts_the_measured_queries() -> None:
         ({"passages": 9}, "recall@8 out of 9"),
         ({"golden": golden_set("g", [GoldenQuery(id="n", query="n", unanswerable=True)])}, "nothing to rank"),
         ({"about": {"stand_ins": "hash"}}, "a list of names"),
+        ({"about": {"model": object()}}, "JSON values only"),
+        ({"about": {"dimension": float("nan")}}, "JSON values only"),
     ],
 )
 def test_wrong_arguments_are_refused(options: dict[str, Any], message: str) -> None:

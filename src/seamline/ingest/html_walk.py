@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from seamline.ingest.clean import clean
 from seamline.ingest.main_content import main_content_filter
 from seamline.types import Block, BlockKind, MetadataValue
 
@@ -62,7 +63,7 @@ def read_page(source: str) -> Page:
     pieces = main_content_filter(tree, walk.pieces, text_of=lambda piece: piece.text)
     text, blocks = _laid_out(pieces)
     headings = (piece.text for piece in walk.pieces if piece.level == 1)
-    title = " ".join((tree.title or "").split()) or next(headings, None)
+    title = " ".join(clean(tree.title or "").text.split()) or next(headings, None)
     root = tree.document.query_selector("html")
     language = root.getattr("lang") if root is not None else None
     return Page(text, blocks, title, language or None, _described(tree), walk.cut)
@@ -199,7 +200,8 @@ class _Walk:
             self.groups, self.frames = inner.groups, inner.frames
 
     def _flush(self, inside: _Open) -> None:
-        raw = "".join(self.buffer)
+        # Character references name what cleaning took out of the source.
+        raw = clean("".join(self.buffer)).text
         self.buffer.clear()
         if inside.preformatted:
             text = raw.strip("\n").rstrip()

@@ -52,6 +52,7 @@ _MAIL = re.compile(
     rb"(?:[ \t][^\n]*\n)*){2}",
     re.IGNORECASE,
 )
+_CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]+")
 _HEAD = 4096
 
 
@@ -97,10 +98,12 @@ def _textual(head: bytes, filename: str, declared: str | None) -> str:
 
 
 def _binary(head: bytes) -> bool:
-    """NUL bytes that are not the high halves of UTF-16 or UTF-32 units."""
-    if 0 not in head or head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+    """Control bytes that no text has so many of, unless they are the high halves of UTF-16 or UTF-32 units."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         return False
     nuls = [head[lane::4].count(0) for lane in range(4)]
+    if sum(nuls) <= 0.01 * len(head):
+        return 0.05 * len(head) < sum(len(run) for run in _CONTROLS.findall(head))
     even, odd = nuls[0] + nuls[2], nuls[1] + nuls[3]
     wide32 = max(nuls) >= 0.2 * len(head) and min(nuls) <= 0.05 * len(head)
     return not wide32 and min(even, odd) > max(even, odd) / 10

@@ -12,17 +12,12 @@ import sys
 from importlib.metadata import entry_points
 from typing import Any, BinaryIO
 
+from seamline.ingest.child_limits import address_space, limit_files, renew
 from seamline.ingest.extract import by_media_type, extract
 from seamline.ingest.wire import from_parsed, receive, send
 from seamline.ports import Parsed, Parser
 from seamline.types import ParseStatus
 
-try:
-    import resource
-except ImportError:  # Windows has no such limits; the greeting says so
-    resource = None  # type: ignore[assignment]
-
-_LARGEST_PRINT = 1024 * 1024
 _BUILT_IN = "seamline"
 
 
@@ -32,41 +27,37 @@ def main() -> None:
     requests, answers = _take_over_pipes()
     sys.addaudithook(_no_network)
     parsers, problems = _load_parsers()
-    _fixed_limits()
+    limit_files()
     send(
         answers,
         {
             "parsers": {parser.name: parser.version for parser in parsers},
             "problems": problems,
-            "memory_cap": _address_space() is not None,
+            "memory_cap": address_space() is not None,
         },
     )
     table = by_media_type(parsers)
-    started_with = _address_space() or 0
+    started_with = address_space() or 0
     while (request := receive(requests, most=sys.maxsize)) is not None:
         header, data = request
-        _renew_limits(memory=header["memory"], seconds=header["seconds"])
+        renew(memory=header["memory"], seconds=header["seconds"])
         answer, body = _answer(header, data, table)
-        _renew_limits(memory=None, seconds=header["seconds"])
+        renew(memory=None, seconds=header["seconds"])
         # Memory that a file left behind would shrink what the next one may use.
-        grown = (_address_space() or 0) - started_with
+        grown = (address_space() or 0) - started_with
         send(answers, answer | {"retire": grown > header["memory"] // 2}, body)
 
 
 def _answer(header: dict[str, Any], data: bytes, table: dict[str, Parser]) -> tuple[dict[str, Any], bytes]:
     try:
-        extracted = extract(
-            data, header["filename"], header["media_type"], table, most_chars=header["output_chars"]
-        )
+        extracted = extract(data, header["filename"], header["media_type"], table, most_chars=header["output_chars"])
         answer, body = from_parsed(extracted.parsed)
         return answer | {"parser": extracted.parser, "version": extracted.version}, body
     except MemoryError:
         reason = f"needs more than parse_memory_bytes ({header['memory']})"
-    except Exception as error:  # noqa: BLE001 (whatever a parser raises is a property of the file)
+    except Exception as error:  # whatever a parser raises is a property of the file
         reason = f"the parser failed: {type(error).__name__}: {error}"[:500]
-    failed = Parsed(
-        text="", media_type=header["media_type"] or "", status=ParseStatus.CORRUPT, reason=reason
-    )
+    failed = Parsed(text="", media_type=header["media_type"] or "", status=ParseStatus.CORRUPT, reason=reason)
     return from_parsed(failed)[0] | {"parser": "", "version": ""}, b""
 
 
@@ -92,41 +83,9 @@ def _load_parsers() -> tuple[list[Parser], dict[str, str]]:
     for point in sorted(points, key=lambda p: (p.dist is None or p.dist.name != _BUILT_IN, p.name)):
         try:
             loaded.append(point.load()({}))
-        except Exception as error:  # noqa: BLE001 (a broken plug-in must not take the others with it)
+        except Exception as error:  # a broken plug-in must not take the others with it
             problems[point.name] = f"{type(error).__name__}: {error}"[:500]
     return loaded, problems
-
-
-def _fixed_limits() -> None:
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_PRINT, _LARGEST_PRINT))
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-
-def _renew_limits(*, memory: int | None, seconds: float) -> None:
-    """Allow ``memory`` bytes beyond what is mapped now (``None``: no limit), and CPU time for one file."""
-    if resource is None:
-        return
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    mapped = _address_space()
-    if mapped is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (hard if memory is None else mapped + memory, hard))
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    spent = usage.ru_utime + usage.ru_stime
-    # The parent's clock ends a slow file; this one ends a child whose parent is gone.
-    resource.setrlimit(
-        resource.RLIMIT_CPU, (int(spent + 2 * seconds) + 2, resource.getrlimit(resource.RLIMIT_CPU)[1])
-    )
-
-
-def _address_space() -> int | None:
-    """Bytes mapped by this process; ``None`` where the system does not say, and a cap would be a guess."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return None
 
 
 if __name__ == "__main__":

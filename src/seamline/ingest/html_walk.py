@@ -15,17 +15,22 @@ if TYPE_CHECKING:
     from resiliparse.parse.html import ElementNode, HTMLTree, Node
 
 _UNSEEN = frozenset(
-    "script style noscript template svg head canvas audio video object embed applet map datalist "
-    "frameset noframes nav footer dialog".split()
-)
+    {
+        "script", "style", "noscript", "template", "svg", "head", "canvas", "audio", "video", "object", "embed",
+        "applet", "map", "datalist", "frameset", "noframes", "nav", "footer", "dialog",
+    }
+)  # fmt: skip
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"})
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _HEADINGS = {f"h{level}": level for level in range(1, 17)}
-_BREAKING = frozenset(
-    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure form "
-    "header hgroup hr html legend li main ol p pre section summary table tbody td tfoot th thead tr ul "
-    "option textarea".split()
-) | frozenset(_HEADINGS)
+_BREAKING = frozenset(_HEADINGS) | frozenset(
+    {
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt",
+        "fieldset", "figcaption", "figure", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol",
+        "option", "p", "pre", "section", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "tr",
+        "ul",
+    }
+)  # fmt: skip
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _MAX_NODES = 2_000_000
 _MAX_FRAMES = 20
@@ -64,13 +69,15 @@ def read_page(source: str) -> Page:
     text, blocks = _laid_out(pieces)
     headings = (piece.text for piece in walk.pieces if piece.level == 1)
     title = " ".join(clean(tree.title or "").text.split()) or next(headings, None)
-    root = tree.document.query_selector("html")
+    root = tree.document.query_selector("html") if tree.document is not None else None
     language = root.getattr("lang") if root is not None else None
     return Page(text, blocks, title, language or None, _described(tree), walk.cut)
 
 
 def _described(tree: HTMLTree) -> dict[str, MetadataValue]:
     found: dict[str, MetadataValue] = {}
+    if tree.document is None:
+        return found
     for name in ("author", "description", "keywords", "date"):
         node = tree.document.query_selector(f'meta[name="{name}"]')
         content = node.getattr("content") if node is not None else None
@@ -92,9 +99,7 @@ def _laid_out(pieces: list[Piece]) -> tuple[str, tuple[Block, ...]]:
         title = " ".join(piece.text.split()) if piece.level else None
         end = position + len(piece.text)
         blocks.append(
-            Block(
-                kind=piece.kind, char_start=position, char_end=end, level=piece.level, title=title, group=piece.group
-            )
+            Block(kind=piece.kind, char_start=position, char_end=end, level=piece.level, title=title, group=piece.group)
         )
         parts.append(piece.text)
         previous, position = piece, end
@@ -124,9 +129,11 @@ class _Walk:
 
     def run(self, tree: HTMLTree) -> None:
         """Walk a whole document."""
-        from resiliparse.parse.html import NodeType
+        from resiliparse.parse.html import DocumentNode, ElementNode, NodeType
 
-        stack: list[tuple[Node, _Open] | _Open | str] = [(tree.document, _Open("paragraph"))]
+        stack: list[tuple[Node, _Open] | _Open | str] = []
+        if tree.document is not None:
+            stack.append((tree.document, _Open("paragraph")))
         visited = 0
         while stack:
             step = stack.pop()
@@ -143,10 +150,10 @@ class _Walk:
                 break
             if node.type == NodeType.TEXT:
                 self.buffer.append(node.value or "" if inside.preformatted else " ".join(_padded(node.value or "")))
-            elif node.type == NodeType.ELEMENT:
+            elif isinstance(node, ElementNode):
                 if not _unseen(node):
                     self._enter(node, inside, stack)
-            elif node.type == NodeType.DOCUMENT:
+            elif isinstance(node, DocumentNode):
                 stack.extend((child, inside) for child in _children_reversed(node))
         self._flush(_Open("paragraph"))
 

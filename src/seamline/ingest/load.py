@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
@@ -10,14 +11,12 @@ from seamline.ingest.sandbox import ParseLimits
 from seamline.types import Document
 
 
-def load_documents(
-    folder: str | os.PathLike[str], *, listing_limits: ListingLimits, parse_limits: ParseLimits
-) -> list[Document]:
+def load_documents(folder: str | os.PathLike[str], *, settings: Mapping[str, object]) -> list[Document]:
     """Every document of a folder (or the one of a file), ordered by id.
 
     What cannot be extracted is among them, with its ``status`` and ``status_reason``; a file that cannot be
     read raises ``IngestError``.
     """
-    source = FolderSource([folder], limits=listing_limits)
-    with EntryReader(parse_limits) as reader:
+    source = FolderSource([folder], limits=ListingLimits.of(settings))
+    with EntryReader(ParseLimits.of(settings)) as reader:
         return [reader.read(entry, source.read(entry)) for entry in source.entries()]

@@ -16,7 +16,9 @@ MIN_SHARE = 0.4
 
 _LONGEST = 5
 # A script without spaces counts by character.
-_WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+")
+_WORD = re.compile(
+    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+"
+)
 
 
 def main_content_filter(tree: HTMLTree, leaves: list[T], *, text_of: Callable[[T], str]) -> list[T]:

@@ -13,7 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage  # type: ignore[import-untyped]
 
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _NO_WIDTH = 0.01  # PDFium's own epsilon, in points
@@ -33,9 +33,7 @@ def page_text(document: PdfDocument, index: int) -> tuple[str, bool]:
         text = textpage.get_text_range()
         if _RTL.search(text):
             text = _turned(textpage)
-        image = not text.strip() and any(
-            page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
-        )
+        image = not text.strip() and any(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
         return text, image
     finally:
         page.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from seamline.fingerprint import sha256_bytes, sha256_text
+from seamline.ingest.language import VERSION as LANGUAGE_VERSION
 from seamline.ingest.language import detect
 from seamline.ingest.sandbox import ParseLimits, ParserChild
 from seamline.types import Document, Provenance, Quality, SourceEntry
@@ -27,8 +28,8 @@ class EntryReader:
 
     @property
     def recipe(self) -> dict[str, str]:
-        """Parser names and versions: what decides, with the bytes, what a document's text is."""
-        return self._child.parsers()
+        """Parser names and versions: what decides, with the bytes, what a document says and in which language."""
+        return {**self._child.parsers(), "language": LANGUAGE_VERSION}
 
     def read(self, entry: SourceEntry, data: bytes) -> Document:
         """The document of an entry.

@@ -87,9 +87,7 @@ class ParserChild:
         except (OSError, FrameError) as error:
             reason = self._post_mortem(running, error, late=late.is_set())
             logger.warning("parser child replaced: %s", reason)
-            return Extracted(
-                Parsed(text="", media_type=media_type or "", status=ParseStatus.CORRUPT, reason=reason)
-            )
+            return Extracted(Parsed(text="", media_type=media_type or "", status=ParseStatus.CORRUPT, reason=reason))
         if answer[0].get("retire"):
             self.close()
         return extracted

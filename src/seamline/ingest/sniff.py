@@ -41,10 +41,13 @@ _BY_NAME = {
     "rtf": "application/rtf",
 }  # fmt: skip
 _CODE = frozenset(
-    "asm awk bash bat c cc clj cmake cpp cs css cxx dart ex erl f90 fs go gradle groovy h hpp hs java jl js jsx kt "
-    "lisp lua m ml mjs nim php pl pm proto ps1 py pyi r rb rs sass scala scss sh sql svelte swift tcl tf ts tsx v "
-    "vb vhdl vue zig".split()
-)
+    {
+        "asm", "awk", "bash", "bat", "c", "cc", "clj", "cmake", "cpp", "cs", "css", "cxx", "dart", "ex", "erl", "f90",
+        "fs", "go", "gradle", "groovy", "h", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "lisp", "lua", "m", "mjs",
+        "ml", "nim", "php", "pl", "pm", "proto", "ps1", "py", "pyi", "r", "rb", "rs", "sass", "scala", "scss", "sh",
+        "sql", "svelte", "swift", "tcl", "tf", "ts", "tsx", "v", "vb", "vhdl", "vue", "zig",
+    }
+)  # fmt: skip
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title)\b", re.IGNORECASE | re.DOTALL)
 _XML = re.compile(rb"\s*<\?xml\b", re.IGNORECASE)
 _MAIL = re.compile(
@@ -72,14 +75,14 @@ def sniff(data: bytes, filename: str, declared: str | None = None) -> str:
         return {b"WAVE": "audio/wav", b"WEBP": "image/webp"}.get(head[8:12], UNKNOWN)
     if b"%PDF-" in head[:1024]:
         return "application/pdf"
-    if _binary(head):
-        return UNKNOWN
-    return _textual(head, filename, declared)
-
-
-def _textual(head: bytes, filename: str, declared: str | None) -> str:
     # Markers are ASCII; without NULs they are found in UTF-16 and UTF-32 too.
-    plain = head.removeprefix(b"\xef\xbb\xbf").replace(b"\x00", b"").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")
+    plain = head.removeprefix(b"\xef\xbb\xbf").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").replace(b"\0", b"")
+    if _binary(head) and not _HTML.match(plain):
+        return UNKNOWN
+    return _textual(plain, filename, declared)
+
+
+def _textual(plain: bytes, filename: str, declared: str | None) -> str:
     suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
     if suffix in _CODE:
         return SOURCE_CODE

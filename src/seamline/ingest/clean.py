@@ -1,6 +1,6 @@
-"""The one place where text is cleaned. What is not named here is left alone, so that spans stay honest.
+r"""The one place where text is cleaned. What is not named here is left alone, so that spans stay honest.
 
-``\\r\\n`` and ``\\r`` become ``\\n``; form feed and vertical tab become ``\\n``; the other C0 controls but tab are
+``\r\n`` and ``\r`` become ``\n``; form feed and vertical tab become ``\n``; the other C0 controls but tab are
 removed, as are byte-order marks; lone surrogates become U+FFFD. No normalisation, no trimming.
 """
 

@@ -153,7 +153,7 @@ class FolderSource:
 
     def _walk(self, root: Path) -> Iterator[_File]:
         """Depth first, with an explicit stack; a folder reached twice on its own path is a cycle, and is cut."""
-        pending = [(root, "", IgnoreRules(), (root,))]
+        pending: list[tuple[Path, str, IgnoreRules, tuple[Path, ...]]] = [(root, "", IgnoreRules(), (root,))]
         while pending:
             folder, prefix, inherited, trail = pending.pop()
             if len(trail) - 1 > self._limits.max_depth:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from seamline.ingest.clean import clean
 from seamline.ingest.main_content import main_content_filter
 from seamline.types import Block, BlockKind, MetadataValue
 
@@ -14,73 +15,22 @@ if TYPE_CHECKING:
     from resiliparse.parse.html import ElementNode, HTMLTree, Node
 
 _UNSEEN = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "head",
-        "canvas",
-        "audio",
-        "video",
-        "object",
-        "embed",
-        "applet",
-        "map",
-        "datalist",
-        "frameset",
-        "noframes",
-        "nav",
-        "footer",
-        "dialog",
-    ]
-)
+    {
+        "script", "style", "noscript", "template", "svg", "head", "canvas", "audio", "video", "object", "embed",
+        "applet", "map", "datalist", "frameset", "noframes", "nav", "footer", "dialog",
+    }
+)  # fmt: skip
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"})
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _HEADINGS = {f"h{level}": level for level in range(1, 17)}
-_BREAKING = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "form",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
+_BREAKING = frozenset(_HEADINGS) | frozenset(
+    {
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt",
+        "fieldset", "figcaption", "figure", "form", "header", "hgroup", "hr", "html", "legend", "li", "main", "ol",
+        "option", "p", "pre", "section", "summary", "table", "tbody", "td", "textarea", "tfoot", "th", "thead", "tr",
         "ul",
-        "option",
-        "textarea",
-    ]
-) | frozenset(_HEADINGS)
+    }
+)  # fmt: skip
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _MAX_NODES = 2_000_000
 _MAX_FRAMES = 20
@@ -118,14 +68,16 @@ def read_page(source: str) -> Page:
     pieces = main_content_filter(tree, walk.pieces, text_of=lambda piece: piece.text)
     text, blocks = _laid_out(pieces)
     headings = (piece.text for piece in walk.pieces if piece.level == 1)
-    title = " ".join((tree.title or "").split()) or next(headings, None)
-    root = tree.document.query_selector("html")
+    title = " ".join(clean(tree.title or "").text.split()) or next(headings, None)
+    root = tree.document.query_selector("html") if tree.document is not None else None
     language = root.getattr("lang") if root is not None else None
     return Page(text, blocks, title, language or None, _described(tree), walk.cut)
 
 
 def _described(tree: HTMLTree) -> dict[str, MetadataValue]:
     found: dict[str, MetadataValue] = {}
+    if tree.document is None:
+        return found
     for name in ("author", "description", "keywords", "date"):
         node = tree.document.query_selector(f'meta[name="{name}"]')
         content = node.getattr("content") if node is not None else None
@@ -177,9 +129,11 @@ class _Walk:
 
     def run(self, tree: HTMLTree) -> None:
         """Walk a whole document."""
-        from resiliparse.parse.html import NodeType
+        from resiliparse.parse.html import DocumentNode, ElementNode, NodeType
 
-        stack: list[tuple[Node, _Open] | _Open | str] = [(tree.document, _Open("paragraph"))]
+        stack: list[tuple[Node, _Open] | _Open | str] = []
+        if tree.document is not None:
+            stack.append((tree.document, _Open("paragraph")))
         visited = 0
         while stack:
             step = stack.pop()
@@ -196,10 +150,10 @@ class _Walk:
                 break
             if node.type == NodeType.TEXT:
                 self.buffer.append(node.value or "" if inside.preformatted else " ".join(_padded(node.value or "")))
-            elif node.type == NodeType.ELEMENT:
+            elif isinstance(node, ElementNode):
                 if not _unseen(node):
                     self._enter(node, inside, stack)
-            elif node.type == NodeType.DOCUMENT:
+            elif isinstance(node, DocumentNode):
                 stack.extend((child, inside) for child in _children_reversed(node))
         self._flush(_Open("paragraph"))
 
@@ -253,7 +207,8 @@ class _Walk:
             self.groups, self.frames = inner.groups, inner.frames
 
     def _flush(self, inside: _Open) -> None:
-        raw = "".join(self.buffer)
+        # Character references name what cleaning took out of the source.
+        raw = clean("".join(self.buffer)).text
         self.buffer.clear()
         if inside.preformatted:
             text = raw.strip("\n").rstrip()

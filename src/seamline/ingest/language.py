@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
+    from py3langid.langid import LanguageIdentifier  # type: ignore[import-untyped]
 
+VERSION = f"1+py3langid-{version('py3langid')}"
 MIN_LETTERS = 20
 """Letters below which nothing is claimed. A Han, Kana or Hangul character counts as three."""
 

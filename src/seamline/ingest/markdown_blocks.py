@@ -115,7 +115,7 @@ class _Collector:
 
 
 def _tag(payload: object) -> str:
-    return payload if isinstance(payload, str) else next(iter(payload))  # type: ignore[call-overload, no-any-return]
+    return payload if isinstance(payload, str) else next(iter(payload))  # type: ignore[call-overload]
 
 
 def _in_code_points(text: str, leaves: list[Block]) -> Iterator[Block]:

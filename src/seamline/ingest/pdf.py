@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 from seamline.ingest.blocks import trimmed
 from seamline.ingest.clean import clean
 from seamline.ingest.pdf_outline import headings
-from seamline.ingest.quality import measure
+from seamline.ingest.pdf_page import page_text
+from seamline.ingest.quality import garbled, measure
 from seamline.ports import Parsed
 from seamline.types import Block, MetadataValue, Page, ParseStatus
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage
+    from pypdfium2 import PdfDocument  # type: ignore[import-untyped]
 
 # PDFium marks the hyphen of a word that was divided at a line's end; older versions with \x02.
 _DIVIDED = re.compile("[\x02\ufffe](?:\r?\n)?")
 _PARAGRAPH_END = re.compile(r"[.!?:;。！？：；…]['\")\]”’»」』）]*[ \t]*$")
 _FILE_NAME_TITLE = re.compile(r"\.(?:docx?|pdf|tex|dvi|indd|qxd|pptx?|xlsx?|rtf|odt)\s*$|^untitled|^microsoft ", re.I)
 _METADATA = {"Author": "author", "Subject": "subject", "Keywords": "keywords", "CreationDate": "created"}
-UNMAPPED_SHARE = 0.3
-"""Share of glyphs without a Unicode mapping from which a document counts as garbled."""
 
 
 class PdfParser:
@@ -67,12 +66,14 @@ class _Reading:
     controls: int = 0
     failed: int = 0
     images: int = 0
-    glyphs: int = 0
-    unmapped: int = 0
+    garbled: int = 0
 
     def add(self, index: int, label: str | None, raw: str) -> None:
         """Append a page's text; pages are a line break apart, since sentences run on."""
         cleaned = clean(_DIVIDED.sub("", raw))
+        if garbled(cleaned.text, measure(cleaned.text, controls=cleaned.controls)):
+            self.garbled += 1
+            return
         self.controls += cleaned.controls
         if not cleaned.text.strip():
             return
@@ -100,7 +101,7 @@ def _read(document: PdfDocument, media_type: str) -> Parsed:
         pages=pages,
         title=_title(document),
         metadata=_metadata(document, total),
-        quality=replace(measure(text, controls=reading.controls), failed_pages=reading.failed),
+        quality=replace(measure(text, controls=reading.controls), failed_pages=reading.failed + reading.garbled),
         status=status,
         reason=reason,
     )
@@ -110,43 +111,30 @@ def _read_page(document: PdfDocument, index: int, reading: _Reading) -> None:
     import pypdfium2
 
     try:
-        page = document[index]
-    except pypdfium2.PdfiumError:
-        reading.failed += 1
-        return
-    try:
-        textpage = page.get_textpage()
-        raw = textpage.get_text_range()
+        raw, image = page_text(document, index)
     except pypdfium2.PdfiumError:
         reading.failed += 1
         return
     if raw.strip():
-        count = textpage.count_chars()
-        reading.glyphs += count
-        reading.unmapped += sum(
-            pypdfium2.raw.FPDFText_HasUnicodeMapError(textpage.raw, glyph) == 1 for glyph in range(count)
-        )
         reading.add(index, document.get_page_label(index) or None, raw)
-    elif _has_image(page):
+    elif image:
         reading.images += 1
-
-
-def _has_image(page: PdfPage) -> bool:
-    import pypdfium2
-
-    return any(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
 
 
 def _verdict(reading: _Reading, total: int, *, has_text: bool) -> tuple[ParseStatus, str | None]:
     if has_text:
-        if reading.unmapped > UNMAPPED_SHARE * reading.glyphs:
-            return ParseStatus.GARBLED, f"{reading.unmapped} of {reading.glyphs} glyphs have no Unicode mapping"
         notes = [
             f"{count} of {total} pages {what}"
-            for count, what in ((reading.failed, "could not be read"), (reading.images, "are images without text"))
+            for count, what in (
+                (reading.failed, "could not be read"),
+                (reading.garbled, "are garbled: their fonts do not say what their glyphs mean"),
+                (reading.images, "are images without text"),
+            )
             if count
         ]
         return ParseStatus.OK, "; ".join(notes) or None
+    if reading.garbled:
+        return ParseStatus.GARBLED, f"{reading.garbled} of {total} pages: the fonts do not say what glyphs mean"
     if reading.images:
         return ParseStatus.NEEDS_OCR, f"{reading.images} of {total} pages are images without text"
     if reading.failed:

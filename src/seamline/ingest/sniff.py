@@ -41,69 +41,13 @@ _BY_NAME = {
     "rtf": "application/rtf",
 }  # fmt: skip
 _CODE = frozenset(
-    [
-        "asm",
-        "awk",
-        "bash",
-        "bat",
-        "c",
-        "cc",
-        "clj",
-        "cmake",
-        "cpp",
-        "cs",
-        "css",
-        "cxx",
-        "dart",
-        "ex",
-        "erl",
-        "f90",
-        "fs",
-        "go",
-        "gradle",
-        "groovy",
-        "h",
-        "hpp",
-        "hs",
-        "java",
-        "jl",
-        "js",
-        "jsx",
-        "kt",
-        "lisp",
-        "lua",
-        "m",
-        "ml",
-        "mjs",
-        "nim",
-        "php",
-        "pl",
-        "pm",
-        "proto",
-        "ps1",
-        "py",
-        "pyi",
-        "r",
-        "rb",
-        "rs",
-        "sass",
-        "scala",
-        "scss",
-        "sh",
-        "sql",
-        "svelte",
-        "swift",
-        "tcl",
-        "tf",
-        "ts",
-        "tsx",
-        "v",
-        "vb",
-        "vhdl",
-        "vue",
-        "zig",
-    ]
-)
+    {
+        "asm", "awk", "bash", "bat", "c", "cc", "clj", "cmake", "cpp", "cs", "css", "cxx", "dart", "ex", "erl", "f90",
+        "fs", "go", "gradle", "groovy", "h", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "lisp", "lua", "m", "mjs",
+        "ml", "nim", "php", "pl", "pm", "proto", "ps1", "py", "pyi", "r", "rb", "rs", "sass", "scala", "scss", "sh",
+        "sql", "svelte", "swift", "tcl", "tf", "ts", "tsx", "v", "vb", "vhdl", "vue", "zig",
+    }
+)  # fmt: skip
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title)\b", re.IGNORECASE | re.DOTALL)
 _XML = re.compile(rb"\s*<\?xml\b", re.IGNORECASE)
 _MAIL = re.compile(
@@ -111,6 +55,7 @@ _MAIL = re.compile(
     rb"(?:[ \t][^\n]*\n)*){2}",
     re.IGNORECASE,
 )
+_CONTROLS = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]+")
 _HEAD = 4096
 
 
@@ -130,14 +75,14 @@ def sniff(data: bytes, filename: str, declared: str | None = None) -> str:
         return {b"WAVE": "audio/wav", b"WEBP": "image/webp"}.get(head[8:12], UNKNOWN)
     if b"%PDF-" in head[:1024]:
         return "application/pdf"
-    if _binary(head):
-        return UNKNOWN
-    return _textual(head, filename, declared)
-
-
-def _textual(head: bytes, filename: str, declared: str | None) -> str:
     # Markers are ASCII; without NULs they are found in UTF-16 and UTF-32 too.
-    plain = head.removeprefix(b"\xef\xbb\xbf").replace(b"\x00", b"").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff")
+    plain = head.removeprefix(b"\xef\xbb\xbf").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").replace(b"\0", b"")
+    if _binary(head) and not _HTML.match(plain):
+        return UNKNOWN
+    return _textual(plain, filename, declared)
+
+
+def _textual(plain: bytes, filename: str, declared: str | None) -> str:
     suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
     if suffix in _CODE:
         return SOURCE_CODE
@@ -156,10 +101,12 @@ def _textual(head: bytes, filename: str, declared: str | None) -> str:
 
 
 def _binary(head: bytes) -> bool:
-    """NUL bytes that are not the high halves of UTF-16 or UTF-32 units."""
-    if 0 not in head or head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+    """Control bytes that no text has so many of, unless they are the high halves of UTF-16 or UTF-32 units."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         return False
     nuls = [head[lane::4].count(0) for lane in range(4)]
+    if sum(nuls) <= 0.01 * len(head):
+        return 0.05 * len(head) < sum(len(run) for run in _CONTROLS.findall(head))
     even, odd = nuls[0] + nuls[2], nuls[1] + nuls[3]
     wide32 = max(nuls) >= 0.2 * len(head) and min(nuls) <= 0.05 * len(head)
     return not wide32 and min(even, odd) > max(even, odd) / 10

@@ -11,6 +11,7 @@ from seamline.ingest.decode import decode
 from seamline.ingest.quality import measure
 from seamline.ingest.sniff import SOURCE_CODE
 from seamline.ports import Parsed
+from seamline.types import BlockKind
 
 
 class TextParser:
@@ -26,7 +27,7 @@ class TextParser:
         """Extract; source code becomes ``code`` blocks."""
         text, decoder = decode(data)
         cleaned = clean(text)
-        kind = "code" if media_type == SOURCE_CODE else "paragraph"
+        kind: BlockKind = "code" if media_type == SOURCE_CODE else "paragraph"
         return Parsed(
             text=cleaned.text,
             media_type=media_type,

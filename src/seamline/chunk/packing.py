@@ -1,0 +1,148 @@
+"""Packing a section's units into chunks of about the target size, and joining what is too small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from seamline.chunk.cutting import Span, cut, trim
+from seamline.chunk.graphemes import boundary_at_or_after
+from seamline.chunk.sections import Section, Unit, glued
+from seamline.chunk.sizes import ChunkSizes
+from seamline.ports import SentenceSplitter
+from seamline.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A chunk to be: its range, its heading path, and the first and last section it takes part of."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    first: int
+    last: int
+
+    @property
+    def length(self) -> int:
+        """In characters."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A unit, or a part of one; ``after`` is where the unit began when this is not its first part."""
+
+    start: int
+    end: int
+    after: int | None = None
+
+
+def packed(
+    document: Document, section: Section, number: int, sizes: ChunkSizes, splitter: SentenceSplitter | None
+) -> Iterator[Draft]:
+    """The section's chunks: pieces are added as long as the target is not passed."""
+    start = end = -1
+    for piece in _pieces(document, section, sizes, splitter):
+        if start >= 0 and piece.end - start <= sizes.target:
+            end = piece.end
+            continue
+        if start >= 0:
+            yield Draft(start, end, section.path, number, number)
+        start, end = _overlapped(document.text, piece, sizes.overlap), piece.end
+    if start >= 0:
+        yield Draft(start, end, section.path, number, number)
+
+
+def _pieces(
+    document: Document, section: Section, sizes: ChunkSizes, splitter: SentenceSplitter | None
+) -> Iterator[_Piece]:
+    for unit in glued(section.units):
+        if unit.length <= (sizes.whole if unit.whole else sizes.target):
+            yield _Piece(unit.start, unit.end)
+            continue
+        for number, (start, end) in enumerate(_parts(document, unit, sizes, splitter)):
+            yield _Piece(start, end, unit.start if number else None)
+
+
+def _parts(document: Document, unit: Unit, sizes: ChunkSizes, splitter: SentenceSplitter | None) -> Iterator[Span]:
+    most = sizes.target - sizes.overlap
+    # Code and rows are no prose: their line ends are better places than what looks like a sentence in them.
+    splitter = None if unit.whole else splitter
+    for start, end in unit.rows or ((unit.start, unit.end),):
+        if end - start <= most:
+            yield start, end
+        else:
+            yield from cut(
+                document.text,
+                start,
+                end,
+                most=most,
+                least=min(sizes.least, most // 3),
+                splitter=splitter,
+                language=document.language,
+            )
+
+
+def _overlapped(text: str, piece: _Piece, overlap: int) -> int:
+    """Where the chunk that begins with a piece starts: up to ``overlap`` earlier inside a unit that was cut."""
+    if piece.after is None or overlap == 0:
+        return piece.start
+    earliest = max(piece.after, piece.start - overlap)
+    if earliest > piece.after:
+        # Begin with a whole word where there is one.
+        earliest = next((i + 1 for i in range(earliest, piece.start - 1) if text[i].isspace()), earliest)
+    span = trim(text, boundary_at_or_after(text, earliest), piece.end)
+    return min(piece.start, span[0]) if span is not None else piece.start
+
+
+def joined(document: Document, drafts: list[Draft], sizes: ChunkSizes) -> list[Draft]:
+    """Chunks under the minimum joined to a neighbour, the following one first.
+
+    Within a section the target gives way; between sections both must fit it.
+    """
+    result: list[Draft] = []
+    for index, draft in enumerate(drafts):
+        after = drafts[index + 1] if index + 1 < len(drafts) else None
+        if not result:
+            result.append(draft)
+        elif result[-1].length < sizes.least and _fit(result[-1], draft, sizes):
+            result[-1] = _union(result[-1], draft)
+        elif draft.length < sizes.least and not (after and _fit(draft, after, sizes)):
+            result[-1:] = _backwards(document, result[-1], draft, sizes)
+        else:
+            result.append(draft)
+    return result
+
+
+def _fit(before: Draft, after: Draft, sizes: ChunkSizes) -> bool:
+    room = min(sizes.most, sizes.whole + sizes.least) if before.last == after.first else sizes.target
+    return after.end - before.start <= room
+
+
+def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSizes) -> list[Draft]:
+    """Join a small draft to the one before it, or share their text out between them."""
+    if _fit(before, small, sizes):
+        return [_union(before, small)]
+    if before.last != small.first:
+        return [before, small]
+    whole = _union(before, small)
+    spans = cut(
+        document.text,
+        whole.start,
+        whole.end,
+        most=sizes.target,
+        least=min(sizes.least, sizes.target // 3),
+        splitter=None,
+        language=None,
+    )
+    return [Draft(start, end, small.path, whole.first, whole.last) for start, end in spans]
+
+
+def _union(before: Draft, after: Draft) -> Draft:
+    common = tuple(
+        left
+        for index, (left, right) in enumerate(zip(before.path, after.path, strict=False))
+        if before.path[: index + 1] == after.path[: index + 1] and left == right
+    )
+    return Draft(before.start, after.end, common or before.path, before.first, after.last)

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seamline.chunk.load import chunk_loaded_documents as chunk_loaded_documents
     from seamline.errors import SeamlineError as SeamlineError
-    from seamline.ingest.load import load_documents as load_documents
+    from seamline.kit import chunk_loaded_documents as chunk_loaded_documents
+    from seamline.kit import load_documents as load_documents
     from seamline.knowledge_base import KnowledgeBase as KnowledgeBase
     from seamline.knowledge_base import answer_question as answer_question
     from seamline.knowledge_base import build_index as build_index
@@ -40,8 +40,8 @@ _HOMES = {
     "SeamlineError": "errors",
     "answer_question": "knowledge_base",
     "build_index": "knowledge_base",
-    "chunk_loaded_documents": "chunk.load",
-    "load_documents": "ingest.load",
+    "chunk_loaded_documents": "kit",
+    "load_documents": "kit",
     "open": "knowledge_base",
     "retrieve_passages": "knowledge_base",
 }

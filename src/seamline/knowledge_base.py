@@ -14,7 +14,8 @@ from seamline.analyze.text import create as create_analyzer
 from seamline.errors import NotFoundError, QueryError
 from seamline.indexing import Indexer
 from seamline.ingest.folder import FolderSource, ListingLimits
-from seamline.ingest.reader import EntryReader, ParseLimits
+from seamline.ingest.reader import EntryReader
+from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
 from seamline.ports import Embedder, Snapshot, Source, Store
 from seamline.retrieve.explanation import WhyNot
@@ -109,15 +110,8 @@ class KnowledgeBase:
         A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
         ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
         """
-        one = isinstance(paths, str | os.PathLike)
-        roots = [Path(path) for path in ([paths] if one else paths)]  # type: ignore[list-item, union-attr]
+        roots = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         values = self.settings.values
-        limits = ListingLimits(
-            max_files=values.max_files,
-            max_file_bytes=values.max_file_bytes,
-            max_total_bytes=values.max_total_bytes,
-            max_depth=values.max_depth,
-        )
         options = SyncOptions(
             commit_batch=values.commit_batch,
             mass_delete_share=values.mass_delete_share,
@@ -128,7 +122,9 @@ class KnowledgeBase:
             strict=strict,
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
-        return self.sync(FolderSource(roots, name=source_name, limits=limits), options, progress)
+        return self.sync(
+            FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
+        )
 
     def sync(
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
@@ -136,13 +132,8 @@ class KnowledgeBase:
         """As ``index``, from any source."""
         values = self.settings.values
         store = self._open_store(create=True)
-        parse = ParseLimits(
-            timeout_s=values.parse_timeout_s,
-            memory_bytes=values.parse_memory_bytes,
-            output_chars=values.parse_output_chars,
-        )
         embedder = self.embedder()
-        with EntryReader(parse) as reader:
+        with EntryReader(ParseLimits.of(values.mapping())) as reader:
             indexer = Indexer(
                 store,
                 self.scope,

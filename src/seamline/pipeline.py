@@ -160,7 +160,8 @@ class Pipeline:
             question, _ = self._question(text, request, snapshot.statistics(scope))
 
             def selected(candidates: Sequence[Candidate], changes: Mapping[str, float]) -> Mapping[ChunkId, Fate]:
-                changed = self._settings.override({**request.overrides, **changes}).values if changes else settings
+                named = {name: value for name, value in changes.items() if name != "limit"}
+                changed = self._settings.override({**request.overrides, **named}).values if named else settings
                 allowed = int(changes.get("limit", limit))
                 return self._select(snapshot, scope, text, candidates, request, changed, mode, allowed).fates
 
@@ -222,15 +223,16 @@ class Pipeline:
         def fetch(ids: Sequence[ChunkId]) -> list[Chunk]:
             return snapshot.chunks(scope, ids)
 
+        reranker = None if request.rerank == "off" else _reranker(settings)
         return select(
             text,
             candidates,
             fetch=fetch,
-            reranker=None if request.rerank == "off" else _reranker(settings),
+            reranker=reranker,
             options=SelectOptions.of(
                 settings.mapping(),
                 limit=limit,
-                rerank=request.rerank,
+                rerank="off" if reranker is None and request.rerank == "auto" else request.rerank,
                 score_kind={"dense": "cosine", "keyword": "bm25"}.get(mode, "fused"),  # type: ignore[arg-type]
             ),
         )

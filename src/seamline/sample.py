@@ -10,10 +10,9 @@ import sys
 from pathlib import Path
 
 from seamline.chunk.jsonl import chunks_from_jsonl, chunks_to_jsonl
-from seamline.chunk.load import chunk_loaded_documents
 from seamline.errors import NotFoundError
 from seamline.fingerprint import sha256_bytes
-from seamline.ingest.load import load_documents
+from seamline.kit import chunk_loaded_documents, load_documents
 from seamline.types import Chunk
 
 _PLACES = (Path(__file__).parent / "evals", Path(__file__).parents[2] / "evals")

@@ -35,7 +35,7 @@ def page_range(pages: tuple[Page, ...]) -> dict[str, Any] | None:
 
 def stages(value: Stages) -> dict[str, Any]:
     """Every stage of a chunk; absent is null, never 0."""
-    return plain(asdict(value)) | {"retrieval_method": value.retrieval_method}
+    return {**plain(asdict(value)), "retrieval_method": value.retrieval_method}
 
 
 def chunk_place(chunk: Chunk) -> dict[str, Any]:
@@ -116,9 +116,9 @@ def trace(value: RetrievalResult) -> dict[str, Any]:
 
 def citation(value: Citation) -> dict[str, Any]:
     """One citation; ``page`` is that of the cited span."""
-    return plain(value) | {"page": page_range(value.pages)}
+    return {**plain(value), "page": page_range(value.pages)}
 
 
 def answer(value: Answer) -> dict[str, Any]:
     """An answer with its citations, as ``seamline ask --json`` prints it."""
-    return plain(value) | {"citations": [citation(item) for item in value.citations]}
+    return {**plain(value), "citations": [citation(item) for item in value.citations]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from seamline.ingest.load import load_documents
+from seamline.kit import load_documents
 
 from seamline.sample import build_bundled_chunks, folder, frozen_bytes, load_bundled_chunks
 

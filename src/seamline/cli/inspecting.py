@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -86,12 +87,12 @@ def models_command() -> None:
 def models_pull(told: Common) -> int:
     """Fetch the local embedding model, verify its hash, and build it for this machine."""
     from seamline import registry
-    from seamline.embed import weights
+    from seamline.embed.pull import pull
     from seamline.settings import home_dir
     from seamline.spaces import provider_settings
 
     values = provider_settings(told.settings().values, home_dir(told.home))
-    where = weights.pull(values, report=lambda line: None if told.as_json else click.echo(line))
+    where = pull(Path(str(values["model_cache_dir"])), report=lambda line: None if told.as_json else click.echo(line))
     embedder = registry.factory("embedders", "local")(values)
     embedder.embed_query("ready")
     shown = {"model": embedder.space.model, "precision": embedder.space.precision, "folder": str(where)}

@@ -113,6 +113,7 @@ def retrieval_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--where", "filters", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata.")
     @functools.wraps(command)
     def wrapper(
+        told: Common,
         limit: int | None,
         mode: str | None,
         rerank: str,
@@ -129,7 +130,7 @@ def retrieval_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "document_filter": list(documents) or None,
             "metadata_filter": _filters(filters),
         }
-        return command(asked=asked, **rest)
+        return command(told, asked=asked, **rest)
 
     return wrapper
 

@@ -37,8 +37,8 @@ def report(found: Report, *, by: Grouping | None) -> None:
 
 
 def _table(found: Report, by: Grouping | None) -> Table:
-    rows = found.rows(by)
-    measures = next((list(row["measures"]) for row in rows if row["measures"]), [])  # type: ignore[call-overload]
+    rows: list[dict[str, Any]] = list(found.rows(by))
+    measures: list[str] = next((list(row["measures"]) for row in rows if row["measures"]), [])
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("variant")
     if by:

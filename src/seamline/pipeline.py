@@ -46,6 +46,8 @@ from seamline.verify.support import check
 
 log = logging.getLogger("seamline.pipeline")
 
+SURE = 0.9
+"""Confidence from which a detected language of a question is used."""
 MAIN_LANGUAGE_SHARE = 0.05
 """A language with at least this share of the chunks has its own analysis of a question."""
 
@@ -202,12 +204,13 @@ class Pipeline:
             return Question(
                 text=text, language=tag, keyword_languages=(tag,) if tag in languages else languages
             ), "given"
+        if len(languages) == 1:
+            return Question(text=text, language=languages[0], keyword_languages=languages), "unknown"
         detected, confidence = detect(text)
-        if detected in languages and confidence >= 0.9:
+        if detected in languages and confidence >= SURE:
             # Detection on a short question is a guess: it may lower the dense weight, not drop an analysis.
             return Question(text=text, language=detected, keyword_languages=languages), "detected"
-        only = languages[0] if len(languages) == 1 else None
-        return Question(text=text, language=only, keyword_languages=languages or (None,)), "unknown"
+        return Question(text=text, language=None, keyword_languages=languages or (None,)), "unknown"
 
     def _select(
         self,

@@ -28,7 +28,7 @@ SPACE = EmbeddingSpace(provider="p", model="m", revision="r", dimension=3)
     ],
 )
 def test_rule_01_everything_that_decides_a_vector_is_in_the_space_fingerprint(field: str, value: object) -> None:
-    other = dataclasses.replace(SPACE, **{field: value})
+    other = dataclasses.replace(SPACE, **{field: value})  # type: ignore[arg-type]
     assert space_fingerprint(other) != space_fingerprint(SPACE)
 
 
@@ -38,7 +38,7 @@ def test_descriptions_are_not_identity() -> None:
 
 
 def test_domains_do_not_collide() -> None:
-    assert len({fingerprint(d, {"a": 1}) for d in ("corpus", "space", "policy", "recipe")}) == 4  # type: ignore[arg-type]
+    assert len({fingerprint(d, {"a": 1}) for d in ("corpus", "space", "policy", "recipe")}) == 4
 
 
 @given(st.dictionaries(st.text(), st.one_of(st.integers(), st.text(), st.booleans(), st.none()), max_size=5))

@@ -72,6 +72,13 @@ class _Request:
     nonce: str | None
     trace_id: str | None
 
+    def __post_init__(self) -> None:
+        given: object = self.passages
+        if not isinstance(given, RerankedPassages):
+            raise TypeError(
+                f"generation takes RerankedPassages as minted by seamline.rerank, not {type(given).__name__}"
+            )
+
 
 @dataclass(slots=True)
 class _Heard:
@@ -100,7 +107,17 @@ def stream_answer(
     Raises:
         TypeError: at once, when ``passages`` were not minted by ``rerank/``.
     """
-    request = _request(question, passages, generator, checker, splitter, options, tokens, nonce, trace_id)
+    request = _Request(
+        question=question,
+        passages=passages,
+        generator=generator,
+        checker=checker,
+        splitter=splitter,
+        options=options,
+        tokens=tokens,
+        nonce=nonce,
+        trace_id=trace_id,
+    )
     return _events(request)
 
 
@@ -123,7 +140,17 @@ def answer(
         GenerationError: when the generator failed.
         TransientProviderError: when it failed in a way that may pass.
     """
-    request = _request(question, passages, generator, checker, splitter, options, tokens, nonce, trace_id)
+    request = _Request(
+        question=question,
+        passages=passages,
+        generator=generator,
+        checker=checker,
+        splitter=splitter,
+        options=options,
+        tokens=tokens,
+        nonce=nonce,
+        trace_id=trace_id,
+    )
     stream = _stream(request)
     while True:
         try:
@@ -135,33 +162,6 @@ def answer(
             raise
         except Exception as error:
             raise _unexpected(generator, error) from error
-
-
-def _request(
-    question: str,
-    passages: RerankedPassages,
-    generator: Generator,
-    checker: SupportChecker,
-    splitter: SentenceSplitter,
-    options: AnswerOptions,
-    tokens: TokenCounter | None,
-    nonce: str | None,
-    trace_id: str | None,
-) -> _Request:
-    given: object = passages
-    if not isinstance(given, RerankedPassages):
-        raise TypeError(f"generation takes RerankedPassages as minted by seamline.rerank, not {type(given).__name__}")
-    return _Request(
-        question=question,
-        passages=given,
-        generator=generator,
-        checker=checker,
-        splitter=splitter,
-        options=options,
-        tokens=tokens,
-        nonce=nonce,
-        trace_id=trace_id,
-    )
 
 
 def _events(request: _Request) -> Iterator[AnswerEvent]:

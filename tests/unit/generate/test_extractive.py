@@ -68,7 +68,7 @@ def test_similarity_is_added_where_a_scorer_is_given() -> None:
 
 
 def test_neither_questions_nor_headings_are_answers() -> None:
-    text = "# Why was the tower built?\nWhy was the tower built? Tower built\nThe tower was built for a fair."
+    text = "# Why was the tower built?\nWhy was the tower built? Tower built\n\nThe tower was built for a fair."
     passages = seal([make_passage(make_chunk(text, headings=("Tower built",)))])
     assert ask("Why was the tower built?", passages).text == "The tower was built for a fair. [1]"
 

@@ -1,8 +1,8 @@
 """Which sentences of the given passages answer a question best: similarity and term evidence, added up.
 
-``score = SIMILARITY_WEIGHT * similarity + evidence``: similarity in [-1, 1] comes from the injected scorer,
-evidence in [0, 1] is the share of the question's content words (weighted by how rarely they occur in the passages) that a sentence
-states, or that its headings or its passage state for it.
+``score = SIMILARITY_WEIGHT * similarity + evidence``. Similarity in [-1, 1] comes from the injected scorer.
+Evidence in [0, 1] is the share of the question's content words (weighted by how rarely they occur in the
+passages) that a sentence states, or that its headings or its passage state for it.
 """
 
 from __future__ import annotations

@@ -66,6 +66,8 @@ def test_rule_12_an_invented_number_name_or_quotation_is_unsupported(sentence: s
     "sentence",
     [
         "Zorblax repaint it every 7 years, which takes 18 months.",
+        "Some 5.9% of visitors climb the stairway.",
+        "The tower was finished in 1889 by the company of Gustav Eiffel.",
         "It was meant to last.",
         "meant to last",
         "The tower was not finished in 1889 by the company of Gustave Eiffel.",

@@ -101,6 +101,12 @@ def test_a_second_sentence_must_be_near_the_best_and_new() -> None:
     assert [c.support for c in made.citations] == ["supported", "supported"]
 
 
+@pytest.mark.parametrize("question", ["?", "what is it?", "蜜蜂？", "‽" * 50])
+def test_questions_without_content_words_do_not_break_it(question: str) -> None:
+    made = ask(question, passages_of(BEES, TOWER))
+    assert made.abstained or made.citations
+
+
 def test_limits_of_sentences_and_characters_hold() -> None:
     texts = [f"Bees dance in hive number {place}." for place in range(9)]
     one = ask("Where do bees dance?", passages_of(*texts), create(extractive_sentences=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import threading
@@ -153,6 +154,7 @@ class ChatServer:
     bodies: list[dict[str, object]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
+    client_left: threading.Event = field(default_factory=threading.Event)
 
 
 Script = Callable[[BaseHTTPRequestHandler, ChatServer], None]
@@ -215,6 +217,21 @@ def refuses(status: int, message: str = "no", **headers: str) -> Script:
         handler.send_header("Content-Length", str(len(body)))
         handler.end_headers()
         handler.wfile.write(body)
+
+    return play
+
+
+def drips(piece: bytes, every_s: float) -> Script:
+    """Answer at once, and then never stop saying the same, until the client has gone."""
+
+    def play(handler: BaseHTTPRequestHandler, server: ChatServer) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        with contextlib.suppress(ConnectionError):
+            while not server.released.wait(every_s):
+                handler.wfile.write(piece)
+        server.client_left.set()
 
     return play
 

@@ -1,8 +1,8 @@
 """Which sentences of the given passages answer a question best: similarity and term evidence, added up.
 
-``score = similarity + evidence``: similarity in [-1, 1] comes from the injected scorer, evidence in [0, 1] is
-the share of the question's content words (weighted by how rarely they occur in the passages) that a sentence
-states, or that its headings or its passage state for it.
+``score = SIMILARITY_WEIGHT * similarity + evidence``. Similarity in [-1, 1] comes from the injected scorer.
+Evidence in [0, 1] is the share of the question's content words (weighted by how rarely they occur in the
+passages) that a sentence states, or that its headings or its passage state for it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from seamline.generate.prompt import shown
 from seamline.ports import SentenceScorer, SentenceSplitter
 from seamline.types import Passage
 
+SIMILARITY_WEIGHT = 0.6
+"""Of a sentence's similarity to the question, beside its evidence of weight 1."""
 IN_SENTENCE, IN_HEADINGS, IN_PASSAGE = 1.0, 0.7, 0.5
 """What a question's word counts for, by where it is found."""
-CAPITALISED_OR_NUMBER = 2.0
-"""How much more a name or a number of the question weighs than another word."""
 LOOSE_PENALTY = 0.05
 """Taken from a line that does not end like a sentence: a list item, a table row, a caption."""
 MOST_SCORED = 64
@@ -66,7 +66,6 @@ class ScoredSentence:
 class _Sentence:
     text: str
     number: int
-    headings: str
     evidence: float
 
 
@@ -81,7 +80,11 @@ def score_sentences(
     sentences = sorted(sentences, key=lambda sentence: -sentence.evidence)[:MOST_SCORED]
     similarities = scorer(question, [s.text for s in sentences]) if scorer and sentences else [0.0] * len(sentences)
     scored = [
-        ScoredSentence(sentence.text, sentence.number, similarity + sentence.evidence - _looseness(sentence.text))
+        ScoredSentence(
+            sentence.text,
+            sentence.number,
+            SIMILARITY_WEIGHT * similarity + sentence.evidence - _looseness(sentence.text),
+        )
         for sentence, similarity in zip(sentences, similarities, strict=True)
     ]
     return sorted(scored, key=lambda sentence: (-sentence.score, sentence.number))
@@ -94,14 +97,11 @@ def _with_evidence(question: str, passages: Sequence[Passage], splitter: Sentenc
     for sentence in (sentence for sentences in split for sentence in sentences):
         counts.update(_stems(sentence))
     total = sum(len(sentences) for sentences in split)
-    weights = {
-        stem: weight * math.log((total + 1) / (counts[stem] + 0.5))
-        for stem, weight in _question_stems(question).items()
-    }
+    weights = {stem: math.log((total + 1) / (counts[stem] + 0.5)) for stem in _question_stems(question)}
     for number, (passage, sentences) in enumerate(zip(passages, split, strict=True), start=1):
         headings = " ".join(filter(None, (passage.chunk.title, *passage.chunk.heading_path)))
         around = _stems(headings), _stems(shown(passage)[0])
-        found.extend(_Sentence(text, number, headings, _evidence(weights, _stems(text), *around)) for text in sentences)
+        found.extend(_Sentence(text, number, _evidence(weights, _stems(text), *around)) for text in sentences)
     return found
 
 
@@ -133,16 +133,11 @@ def _evidence(weights: dict[str, float], inside: set[str], headings: set[str], p
     )
 
 
-def _question_stems(question: str) -> dict[str, float]:
-    """The question's content words with their weights; all its words when none is a content word."""
+def _question_stems(question: str) -> set[str]:
+    """The question's content words; all its words when none is a content word."""
     words = [match[0] for match in _WORD.finditer(_UNSPACED_ASKING.sub(" ", question))]
     content = [word for word in words if fold(word) not in _FUNCTION_WORDS] or words
-    weights: dict[str, float] = {}
-    for word in content:
-        telling = any(char.isdigit() for char in word) or (word[0].isupper() and word != words[0])
-        for stem in _stems(word):
-            weights[stem] = max(weights.get(stem, 0.0), CAPITALISED_OR_NUMBER if telling else 1.0)
-    return weights
+    return _stems(" ".join(content))
 
 
 def _stems(text: str) -> set[str]:

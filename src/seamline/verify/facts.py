@@ -34,7 +34,7 @@ class Facts:
     names: frozenset[str]
     quotations: tuple[tuple[Word, ...], ...]
     opening: str | None
-    """A capitalised first word that may be a name; it cannot be told."""
+    """A capitalised first word: a name, or only the first word."""
     unclosed_quotation: bool
     negated: bool
 
@@ -49,9 +49,10 @@ class Facts:
         )
 
     def doubtful_in(self, span: str) -> bool:
-        """Whether the span leaves a doubt that words cannot settle: a first name, half a quotation, a negation."""
-        opening = self.opening is not None and not _named(self.opening, {word.text for word in words(span)})
-        return opening or self.unclosed_quotation or self.negated != is_negated(span)
+        """Whether a doubt is left that words cannot settle: a name's ending, half a quotation, a negation."""
+        texts = {word.text for word in words(span)}
+        names = self.names if self.opening is None else self.names | {self.opening}
+        return bool(names - texts) or self.unclosed_quotation or self.negated != is_negated(span)
 
 
 def facts_of(sentence: str) -> Facts:
@@ -107,13 +108,9 @@ def is_negated(text: str) -> bool:
 
 def _named(name: str, texts: set[str]) -> bool:
     """A name occurs as it is, or with an ending of at most two letters more or less (a genitive)."""
-    if name in texts:
-        return True
-    return len(name) > 3 and any(
-        text.startswith(name[: len(name) - 2]) and _differs_by_ending(name, text) for text in texts if len(text) > 3
-    )
+    return name in texts or any(_differs_by_ending(name, text) for text in texts)
 
 
 def _differs_by_ending(first: str, second: str) -> bool:
     short, long = sorted((first, second), key=len)
-    return long.startswith(short) and len(long) - len(short) <= 2
+    return len(short) > 3 and long.startswith(short) and len(long) - len(short) <= 2

@@ -16,9 +16,9 @@ from seamline.verify.facts import Facts, facts_of, is_negated, whole_numbers
 from seamline.verify.words import Word, find_run, words
 
 SUPPORTED_SHARE = 0.9
-"""Share of the sentence's words that a span must hold to support it."""
+"""Share of the sentence's words that a span must hold, exactly as they are, to support it."""
 PARTIAL_SHARE = 0.4
-"""Below this share the span is about something else."""
+"""Below this share, inflected forms included, the span is about something else."""
 
 _WINDOW = 3
 _SENTENCE_END = re.compile(r"[.!?…][\"”’»)\]]*(?:\[\d+\])*(?=\s)|[。！？][」』”]*|\n")
@@ -99,12 +99,12 @@ def _verdict(said: list[Word], facts: Facts, span: str) -> Support:
     there = words(span)
     exact, stems = {word.text for word in there}, {word.stem for word in there}
     distinct = {word.text: word for word in _telling(said)}.values()
-    share = sum(word.stem in stems for word in distinct) / len(distinct)
-    if share < PARTIAL_SHARE:
+    if sum(word.stem in stems for word in distinct) < PARTIAL_SHARE * len(distinct):
         return "unsupported"
-    # In a script without capitals any word may be a name: only its exact characters support it.
-    exact_enough = all(word.text in exact for word in distinct if word.caseless)
-    return "supported" if share >= SUPPORTED_SHARE and exact_enough and not facts.doubtful_in(span) else "partial"
+    # In a script without capitals any word may be a name, so that none may be missing.
+    missing = [word for word in distinct if word.text not in exact]
+    enough = len(missing) <= (1 - SUPPORTED_SHARE) * len(distinct) and not any(word.caseless for word in missing)
+    return "supported" if enough and not facts.doubtful_in(span) else "partial"
 
 
 def _telling(said: list[Word]) -> list[Word]:

@@ -234,7 +234,7 @@ def test_the_plain_call_raises_instead() -> None:
         ask(GenerationError("broke"))
     with pytest.raises(TransientProviderError, match="busy"):
         ask("Bees", TransientProviderError("busy"))
-    with pytest.raises(GenerationError, match="raised RuntimeError"):
+    with pytest.raises(GenerationError, match="failed with RuntimeError"):
         ask(RuntimeError("x"))
 
 

@@ -68,7 +68,7 @@ def test_similarity_is_added_where_a_scorer_is_given() -> None:
 
 
 def test_neither_questions_nor_headings_are_answers() -> None:
-    text = "# Why was the tower built?\nWhy was the tower built? Tower built\nThe tower was built for a fair."
+    text = "# Why was the tower built?\nWhy was the tower built? Tower built\n\nThe tower was built for a fair."
     passages = seal([make_passage(make_chunk(text, headings=("Tower built",)))])
     assert ask("Why was the tower built?", passages).text == "The tower was built for a fair. [1]"
 
@@ -99,6 +99,12 @@ def test_a_second_sentence_must_be_near_the_best_and_new() -> None:
     made = ask("Where do bees dance in the hive?", twice)
     assert made.text == "Bees dance in the hive. [1]\nIn the hive bees dance at noon. [3]"
     assert [c.support for c in made.citations] == ["supported", "supported"]
+
+
+@pytest.mark.parametrize("question", ["?", "what is it?", "蜜蜂？", "‽" * 50])
+def test_questions_without_content_words_do_not_break_it(question: str) -> None:
+    made = ask(question, passages_of(BEES, TOWER))
+    assert made.abstained or made.citations
 
 
 def test_limits_of_sentences_and_characters_hold() -> None:

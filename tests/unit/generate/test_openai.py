@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 import logging
 import traceback
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from support.generate import (
     Script,
     breaks_after,
     chat_server,
+    drips,
     event,
     options_with,
     passages_of,
@@ -139,13 +139,27 @@ def test_rule_30_a_stream_has_exactly_one_terminal_event(script: Script) -> None
     assert isinstance(events[-1], AnswerCompleted if script is OK else AnswerFailed)
 
 
+def test_a_stream_that_never_ends_times_out() -> None:
+    made = {"generation_retries": 0, "generation_timeout_s": 0.3}
+    with chat_server(drips(event("Bees "), 0.01)) as server, pytest.raises(TransientProviderError, match="longer than"):
+        text_of(generator(server.url, **made))
+
+
 def test_rule_30_closing_early_closes_the_connection() -> None:
-    with chat_server(sends(event("Bees "), *[event("dance ")] * 1000)) as server:
-        pieces = generator(server.url).stream(REQUEST)
-        assert next(pieces).text == "Bees "
-        pieces.close()  # type: ignore[attr-defined]
-        gc.collect()
-        assert list(pieces) == []
+    with chat_server(drips(event("Bees "), 0.001)) as server:
+        stream = stream_answer(
+            "What do bees do?",
+            passages_of("Bees dance."),
+            generator=generator(server.url),
+            checker=check,
+            splitter=PlainSplitter(),
+            options=options_with(),
+        )
+        assert next(stream) == AnswerDelta(text="Bees")
+        assert not server.client_left.is_set()
+        stream.close()  # type: ignore[attr-defined]
+        assert server.client_left.wait(5)
+        assert not server.released.is_set()
 
 
 @pytest.mark.parametrize(

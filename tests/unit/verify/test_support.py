@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seamline.verify.support import check
@@ -66,6 +66,8 @@ def test_rule_12_an_invented_number_name_or_quotation_is_unsupported(sentence: s
     "sentence",
     [
         "Zorblax repaint it every 7 years, which takes 18 months.",
+        "Some 5.9% of visitors climb the stairway.",
+        "The tower was finished in 1889 by the company of Gustav Eiffel.",
         "It was meant to last.",
         "meant to last",
         "The tower was not finished in 1889 by the company of Gustave Eiffel.",
@@ -101,6 +103,19 @@ def test_every_script_is_checked(sentence: str, source: str, expected: str) -> N
     assert 0 <= start < end <= len(source)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "source"),
+    [
+        ("The low was 5 degrees.", "The low was -5 degrees."),
+        ("The low was 5 degrees.", "The low was −5 degrees."),
+        ("It grew by 5.", "It grew by 5% in May."),
+        ("It grew by 1", "It grew by 1.5 in May."),
+    ],
+)
+def test_rule_12_a_number_cut_out_of_another_is_not_in_the_source(sentence: str, source: str) -> None:
+    assert check(sentence, source)[0] == "unsupported"
+
+
 def test_the_shortest_of_equal_spans_is_cited() -> None:
     source = "Bees hum. Bees dance in the hive. Bees hum."
     _, start, end = check("In the hive bees dance.", source)
@@ -116,6 +131,7 @@ def test_nothing_supports_from_an_empty_source() -> None:
     assert check("Bees dance.", "") == ("unsupported", 0, 0)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_any_texts_give_a_span_inside_the_source(sentence: str, source: str) -> None:
     support, start, end = check(sentence, source)

@@ -122,7 +122,7 @@ def test_rule_20_a_degraded_stage_makes_the_variant_invalid() -> None:
 
     variant = run(degraded).variants[0]
     assert variant.status == "invalid"
-    assert "keyword ran as dense for 1 of 3 queries" in variant.reasons
+    assert "keyword ran as dense for 1 of 3 answered queries" in variant.reasons
     assert any(reason.startswith("mode differed between queries") for reason in variant.reasons)
 
 

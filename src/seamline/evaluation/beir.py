@@ -73,7 +73,7 @@ def _text(record: dict[str, object], key: str, where: str) -> str:
 
 def _labels(path: Path) -> dict[str, dict[str, int]]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}", hint="splits are the files in qrels/") from error
     labels: dict[str, dict[str, int]] = {}

@@ -99,7 +99,7 @@ def read_golden(path: Path) -> GoldenSet:
     Raises ``UsageError`` that lists every bad line and every contradiction, not only the first.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: the golden set cannot be read: {error}") from error
     queries: list[GoldenQuery] = []

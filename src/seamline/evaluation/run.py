@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +16,7 @@ from seamline.evaluation.golden import Coverage, GoldenQuery, GoldenSet
 from seamline.evaluation.measures import DEPTH, measure
 from seamline.evaluation.notice import notices
 from seamline.evaluation.report import QueryOutcome, Report, VariantOutcome, summarise
+from seamline.evaluation.trust import Observation, distrust, observe
 from seamline.evaluation.variants import NO_RERANKER, Variant
 from seamline.fingerprint import canonical_json
 from seamline.ports import Retriever
@@ -44,11 +44,11 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One call: a result or the error that took its place."""
+    """One call: what came of it, and the observation or the error that goes with it."""
 
-    result: RetrievalResult | None
+    outcome: QueryOutcome
+    observation: Observation | None
     error: Exception | None
-    latency_ms: float
 
 
 def evaluate(
@@ -89,8 +89,10 @@ def evaluate(
     """
     _check_arguments(golden, variants, k=k, passages=passages, baseline=baseline)
     info = _recordable(retriever.info(), "the retriever's info()")
-    for variant in variants:
-        _recordable(variant.overrides, f"the overrides of {variant.name}")
+    variants = [
+        replace(variant, overrides=_recordable(variant.overrides, f"the overrides of {variant.name}"))
+        for variant in variants
+    ]
     plan = _Plan(
         retriever=retriever,
         queries=golden.judged,
@@ -170,19 +172,22 @@ def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozens
         attempts.append(_attempt(plan, query, overrides))
         if plan.progress is not None:
             plan.progress(variant.name, len(attempts), len(plan.queries))
-    results = [attempt.result for attempt in attempts if attempt.result is not None]
-    outcomes = tuple(_outcome(query, attempt, plan.k) for query, attempt in zip(plan.queries, attempts, strict=True))
-    reasons = _distrust(variant, results, outcomes)
+    observations = [attempt.observation for attempt in attempts if attempt.observation is not None]
+    outcomes = tuple(attempt.outcome for attempt in attempts)
+    if observations:
+        reasons = distrust(variant, observations)
+    else:
+        reasons = [f"every query failed; the first with {outcomes[0].error}"]
     outcome = VariantOutcome(
         name=variant.name,
-        overrides=_recordable(overrides, "overrides"),
+        overrides=overrides,
         status="invalid" if reasons else "ok",
         reasons=tuple(reasons),
-        stages=_observed(results[0]) if results else {},
+        stages=observations[0].stages if observations else {},
         queries=outcomes,
         measures=summarise(outcomes, seed=plan.seed),
     )
-    return outcome, frozenset(name for result in results for name in result.stand_ins)
+    return outcome, frozenset(name for observation in observations for name in observation.stand_ins)
 
 
 def _skipped(variant: Variant, reason: str) -> VariantOutcome:
@@ -190,67 +195,24 @@ def _skipped(variant: Variant, reason: str) -> VariantOutcome:
 
 
 def _attempt(plan: _Plan, query: GoldenQuery, overrides: Mapping[str, object]) -> _Attempt:
-    started = time.perf_counter()
     result, failure = None, None
+    started = time.perf_counter()
     try:
         result = plan.retriever.retrieve(query.query, top_k=plan.passages, overrides=overrides)
     except Exception as error:  # whatever a foreign retriever raises is that query's failure, and is reported
         failure = error
-    return _Attempt(result, failure, (time.perf_counter() - started) * 1000)
-
-
-def _outcome(query: GoldenQuery, attempt: _Attempt, k: int) -> QueryOutcome:
-    documents = documents_of(attempt.result) if attempt.result is not None else ()
-    error = attempt.error
-    return QueryOutcome(
+    latency_ms = (time.perf_counter() - started) * 1000
+    documents = () if result is None else documents_of(result)
+    outcome = QueryOutcome(
         id=query.id,
         documents=documents,
-        measures=measure(documents, query.relevance, k=k),
-        latency_ms=attempt.latency_ms,
-        error=None if error is None else f"{type(error).__name__}: {error}",
+        measures=measure(documents, query.relevance, k=plan.k),
+        latency_ms=latency_ms,
+        error=None if failure is None else f"{type(failure).__name__}: {failure}",
         tags=query.tags,
         language=query.language,
     )
-
-
-def _distrust(variant: Variant, results: Sequence[RetrievalResult], outcomes: Sequence[QueryOutcome]) -> list[str]:
-    """Why a variant's numbers must not be believed; empty when they may be."""
-    if not results:
-        return [f"every query failed; the first with {outcomes[0].error}"]
-    degraded = Counter(
-        f"{result.mode_requested} ran as {result.mode_used}"
-        for result in results
-        if result.mode_requested != result.mode_used
-    )
-    degraded.update(
-        f"reranking was skipped ({result.rerank.reason or 'no reason given'})"
-        for result in results
-        if result.rerank.status == "skipped"
-    )
-    reasons = [f"{what} for {count} of {len(outcomes)} queries" for what, count in sorted(degraded.items())]
-    observed = [_observed(result) for result in results]
-    for stage in observed[0]:
-        seen = Counter(stages[stage] for stages in observed)
-        if len(seen) > 1:
-            listed = ", ".join(f"{value} ({count})" for value, count in sorted(seen.items()))
-            reasons.append(f"{stage} differed between queries: {listed}")
-    applied = sum(result.rerank.status == "applied" for result in results)
-    if variant.reranked is False and applied:
-        reasons.append(f"a reranker ordered {applied} queries of a variant that is defined without one")
-    if variant.reranked and applied < len(results):
-        reasons.append(f"no reranker ordered {len(results) - applied} queries of a variant that is defined by it")
-    return reasons
-
-
-def _observed(result: RetrievalResult) -> dict[str, str]:
-    """What decides whether two queries were answered by the same machinery over the same corpus."""
-    return {
-        "mode": result.mode_used,
-        "rerank": f"{result.rerank.status} ({result.rerank.provider or 'none'})",
-        "corpus": str(result.corpus_fingerprint),
-        "space": str(result.space_fingerprint),
-        "policy": str(result.policy_fingerprint),
-    }
+    return _Attempt(outcome, None if result is None else observe(result), failure)
 
 
 def _names(value: object) -> frozenset[str]:

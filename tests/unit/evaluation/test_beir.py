@@ -57,6 +57,12 @@ def test_an_unknown_split_and_a_malformed_line_are_refused(folder: Path) -> None
     (folder / "corpus.jsonl").write_text('{"_id": 7, "text": "x"}', encoding="utf-8")
     with pytest.raises(UsageError, match="'_id' is missing or not a string"):
         list(read_beir_corpus(folder))
+    (folder / "corpus.jsonl").write_text("{", encoding="utf-8")
+    with pytest.raises(UsageError, match="line 1: not JSON"):
+        list(read_beir_corpus(folder))
+    (folder / "corpus.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"corpus\.jsonl: cannot be read"):
+        list(read_beir_corpus(folder))
     (folder / "queries.jsonl").write_text("[]", encoding="utf-8")
     with pytest.raises(UsageError, match="not a JSON object"):
         read_beir(folder)

@@ -47,6 +47,11 @@ def test_reads_labels_grades_evidence_and_unanswerable(tmp_path: Path) -> None:
         ([{"id": "1", "query": "a", "unanswerabel": True}], "line 1: unanswerabel"),
         ([{"id": 1, "query": "a", "relevantDocumentIds": ["x"]}], "line 1: id"),
         ([], "it holds no query"),
+        ([{"id": " ", "query": "a", "relevantDocumentIds": ["x"]}], "the id is empty"),
+        (
+            [{"id": "1", "query": "a", "relevantDocumentIds": ["x"], "evidence": [{"document": "x", "quote": " "}]}],
+            "a quote is empty",
+        ),
         (
             [
                 {
@@ -72,6 +77,18 @@ def test_every_bad_line_is_listed(tmp_path: Path) -> None:
         read_golden(path)
     assert "line 1: query" in caught.value.message
     assert "line 2: not JSON" in caught.value.message
+
+
+def test_only_line_feeds_end_a_line_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    record = {"id": "1", "query": "one\u2028query\x85still", "relevantDocumentIds": ["x"]}
+    path.write_text("\ufeff" + json.dumps(record, ensure_ascii=False) + "\r\n\r\n", encoding="utf-8", newline="")
+    assert [query.query for query in read_golden(path).queries] == ["one\u2028query\x85still"]
+
+
+def test_a_long_list_of_problems_is_cut_and_counted(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"problems found: 25\n(?s:.*)and 15 more"):
+        read_golden(write(tmp_path, *({"id": str(number), "query": "a"} for number in range(25))))
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:

@@ -38,6 +38,12 @@ def test_gain_is_linear_in_the_grade() -> None:
     assert ndcg(["low", "high"], {"high": 3, "low": 1}, 10) == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
 
 
+def test_a_negative_grade_is_judged_and_gains_nothing() -> None:
+    values = measure(["bad", "good"], {"bad": -2, "good": 1}, k=8)
+    assert values["ndcg@10"] == pytest.approx(1 / log2(3))
+    assert (values["judged@10"], values["success@1"], values["recall@8"]) == (1.0, 0.0, 1.0)
+
+
 def test_a_short_ranking_that_is_fully_labelled_is_fully_judged() -> None:
     assert judged(["a", "b"], {"a": 1, "b": 0}, 10) == 1.0
     assert judged(["a", "x"], {"a": 1}, 10) == 0.5

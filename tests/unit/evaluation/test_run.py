@@ -9,7 +9,7 @@ from seamline.errors import ModeUnavailableError, StoreError, UsageError
 from seamline.evaluation.golden import Coverage, GoldenQuery, GoldenSet, golden_set
 from seamline.evaluation.report import Report
 from seamline.evaluation.run import Progress, evaluate
-from seamline.evaluation.runs import write_qrels, write_runs
+from seamline.evaluation.runs import run_lines, write_qrels, write_runs
 from seamline.evaluation.variants import BUILT_IN, Variant, select
 from seamline.types import RerankOutcome, RetrievalResult
 from support.evaluation import Script, ScriptedRetriever, result
@@ -122,7 +122,7 @@ def test_rule_20_a_degraded_stage_makes_the_variant_invalid() -> None:
 
     variant = run(degraded).variants[0]
     assert variant.status == "invalid"
-    assert "keyword ran as dense for 1 of 3 queries" in variant.reasons
+    assert "keyword ran as dense for 1 of 3 answered queries" in variant.reasons
     assert any(reason.startswith("mode differed between queries") for reason in variant.reasons)
 
 
@@ -185,6 +185,19 @@ def test_comparison_counts_wins_ties_losses_and_names_the_most_hurt() -> None:
     assert comparison.p_adjusted == comparison.p_value == 1.0
     (turned,) = run(dense_is_worse, baseline="dense-only").comparisons
     assert (turned.wins, turned.worst) == (1, ())
+
+
+def test_p_values_are_corrected_for_the_number_of_variants() -> None:
+    golden = golden_set("g", [GoldenQuery(id=str(n), query=f"q{n}", relevance={"d": 1}) for n in range(6)])
+
+    def only_keyword_finds(query: str, overrides: Mapping[str, object]) -> RetrievalResult:
+        mode = str(overrides["mode"])
+        return result(query, ["d"] if mode == "keyword" else ["x"], mode_requested=mode, mode_used=mode)
+
+    variants = select(["keyword-only", "dense-only", "fused-rrf", "fused-weighted"])
+    comparisons = run(only_keyword_finds, variants, golden=golden).comparisons
+    assert [comparison.p_value for comparison in comparisons] == pytest.approx([2 / 64] * 3, abs=0.006)
+    assert [comparison.p_adjusted / comparison.p_value for comparison in comparisons] == pytest.approx([3.0] * 3)
 
 
 def test_a_baseline_that_did_not_run_is_said() -> None:
@@ -263,8 +276,14 @@ def test_unknown_and_repeated_variants_are_refused() -> None:
         select(["fused-rrf", "fused-rrf"])
 
 
+def test_spelling_of_ids_in_run_files_keeps_them_apart() -> None:
+    lines = list(run_lines("q", ["a b", "a%20b", "a\u00a0b"], "v"))
+    assert [line.split(" ")[2] for line in lines] == ["a%20b", "a%2520b", "a%C2%A0b"]
+    assert [line.split(" ")[4] for line in lines] == ["3", "2", "1"]
+
+
 def test_run_and_qrels_files_are_readable_whatever_the_ids(tmp_path: Path) -> None:
-    report = run(dense_is_worse)
+    report = run(dense_is_worse, select(["keyword-only", "dense-only", "fused-rrf+rerank"]))
     written = write_runs(report, tmp_path / "runs")
     assert [path.name for path in written] == ["keyword-only.run", "dense-only.run"]
     first = written[1].read_text(encoding="utf-8").splitlines()[0]

@@ -13,7 +13,7 @@ from seamline.errors import EmbeddingError
 from seamline.folding import holds_phrases
 from seamline.store.memory import MemoryWriter
 from seamline.store.memory_snapshot import MemorySnapshot, Row
-from seamline.types import ChunkId, DocumentId, Hit, KeywordQuery, Principal, Scope, VectorName
+from seamline.types import ChunkId, DocumentId, Finding, Hit, KeywordQuery, Principal, Scope, VectorName
 
 if TYPE_CHECKING:
     from seamline.ports import Vector
@@ -142,6 +142,9 @@ class StaleFrequencies(BrokenStore):
 
     writer = _KeepsPostings
     fails = frozenset({"test_rule_17_scores_forget_what_was_removed", "test_rule_05_a_removed_document_is_nowhere"})
+
+    def check(self) -> list[Finding]:
+        return []  # the reference's own check would stumble over what was kept
 
 
 class _ScopedStatistics(MemorySnapshot):

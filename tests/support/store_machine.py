@@ -33,9 +33,15 @@ from seamline.types import Chunk, ChunkId, Document, DocumentId, Hit, IngestStat
 if TYPE_CHECKING:
     from seamline.ports import Vector
 
-WORDS = ("red", "green", "blue", "stone")
+WORDS = ("red", "green", "blue", "stone", "absent")
 IDS = st.sampled_from(["a", "b", "c", "d", "é/'%_"])
-LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join), min_size=1, max_size=4)
+LINES = st.lists(
+    st.sampled_from(
+        ["red", "green", "red green", "green red", "red red blue", "stone", "blue stone red green", "green blue blue"]
+    ),
+    min_size=1,
+    max_size=4,
+)
 READERS = st.sampled_from([None, frozenset[str](), frozenset({"ana"}), frozenset({"staff", "ana"})])
 METADATA = st.fixed_dictionaries({}, optional={"year": st.integers(1, 3), "draft": st.booleans()})
 DEPTHS = st.one_of(st.none(), st.integers(1, 6))
@@ -49,11 +55,17 @@ SCOPES = st.builds(
 )
 QUERIES = st.builds(
     query,
-    st.lists(st.sampled_from([*WORDS, "absent"]), max_size=4).map(" ".join),
+    st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join),
     phrases=st.sampled_from([(), (), (), ("red green",), ("stone",)]),
     excluded=st.sampled_from([(), (), (), ("blue",)]),
 )
 VECTORS = st.sampled_from(["asked", "child:red", "child:red green"]).map(vector_of)
+AFTER_COMMIT = (
+    (scope(), query("red green"), 2),
+    (scope(reader("ana")), query("blue stone"), 1),
+    (scope(metadata={"year": frozenset({1, 2})}), query("red green", phrases=("red green",)), 1),
+)
+"""What is searched for after every commit, whatever else is."""
 
 
 @dataclass
@@ -110,10 +122,14 @@ class StoreMachine(RuleBasedStateMachine):
         self.store.close()
         self.folder.cleanup()
 
-    @initialize()
-    def bind(self) -> None:
+    @initialize(texts=st.lists(LINES, max_size=5), readers=READERS)
+    def start(self, texts: list[list[str]], readers: frozenset[str] | None) -> None:
         self._writer().bind(binding())
+        # The last ids first, so that the order of putting is not that of the ids.
+        for key, lines in zip(("d", "c", "é/'%_", "b", "a"), texts, strict=False):
+            self.put(key, lines, readers if key in "bd" else None, {"year": len(lines)}, "en")
         self.commit()
+        self.keep_a_snapshot()
 
     # --- changes --------------------------------------------------------------------------------------
 
@@ -164,6 +180,11 @@ class StoreMachine(RuleBasedStateMachine):
             before = snapshot.statistics(scope()).generation
         assert self._writer().commit() > before
         self.committed = self.draft.copy()
+        with self.store.read() as snapshot:
+            for of, asked, depth in AFTER_COMMIT:
+                check_legs(snapshot, self.committed, of, asked, vector_of("child:red"), depth)
+        if self.kept is not None:
+            check_reads(self.kept[1], self.kept[2], scope())
 
     @rule()
     def end_writing(self) -> None:

@@ -170,6 +170,9 @@ class _Search:
         beyond = outcome.stage == "limit"
         if beyond:  # selection stops at the limit; only without one is it known what comes of a candidate behind it
             outcome = _outcome(self.select(self.candidates, {"limit": len(self.candidates)}), chunk.id)
+        if outcome.rank is None:
+            raise IntegrityError(f"selection without a limit did not place candidate {chunk.id}")
+        found = partial(found, position=outcome.rank)
         if outcome.stage != ADMITTED:
             lost_at, margin = outcome.stage, outcome.margin
             needed = (outcome.setting, outcome.needed) if outcome.setting and outcome.needed is not None else None
@@ -177,9 +180,9 @@ class _Search:
             lost_at, margin, needed = "limit", outcome.rank - limit, ("limit", outcome.rank)
         else:
             passed = WhyNotStage(name="selection", passed=True, detail=f"passage {outcome.rank}", rank=outcome.rank)
-            return found(stages=(*stages, passed), lost_at=None, position=outcome.rank)
+            return found(stages=(*stages, passed), lost_at=None)
         lost = WhyNotStage(name=lost_at, passed=False, detail=_lost(lost_at, margin, outcome), rank=outcome.rank)
-        return found(stages=(*stages, lost), lost_at=lost_at, margin=margin, needed=needed, position=outcome.rank)
+        return found(stages=(*stages, lost), lost_at=lost_at, margin=margin, needed=needed)
 
     def with_suggestion(self, found: _Explained) -> WhyNot:
         """The report, with the one change of a setting that helps, if there is one."""

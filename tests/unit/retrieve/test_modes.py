@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,7 +126,7 @@ def test_rule_34_case_whitespace_and_sentence_ends_change_no_ranking() -> None:
         assert ask(texts_index(), variant).candidates == ask(texts_index(), "harbour gate").candidates
 
 
-def test_rule_16_an_excluded_term_drops_hits_of_the_dense_leg_too() -> None:
+def test_an_excluded_term_drops_hits_of_the_dense_leg_too() -> None:
     index = texts_index()
     with_all = ask(index, "gate")
     assert with_all.pool_sizes["dense"] == 5
@@ -330,3 +334,34 @@ def test_more_requests_than_threads_all_finish() -> None:
     for thread in threads:
         thread.join(30)
     assert results == [ids(ask(index, "harbour gate"))] * 24
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
+def test_a_forked_child_has_a_keyword_leg_of_its_own() -> None:
+    """Threads do not survive a fork; a child that waited for the parent's would hang."""
+    script = """
+import os
+from support.retrieve import OPTIONS, SCOPE, DictIndex, chunk, question
+from seamline.retrieve.modes import retrieve
+
+index = DictIndex([chunk("a", "gate")])
+def ask():
+    asked = question("gate")
+    found = retrieve(index, SCOPE, asked, embedder=index.embedder, analyzer=index.analyzer, options=OPTIONS)
+    return [c.stages.keyword_rank for c in found.candidates]
+
+assert ask() == [1]
+child = os.fork()
+if child == 0:
+    os._exit(0 if ask() == [1] else 3)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    tests = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "PYTHONPATH": str(tests)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr

@@ -45,11 +45,12 @@ def run(reranker: Reranker | None, query: str, texts: Sequence[str], *, timeout_
 
     def work() -> None:
         try:
-            box.append(_checked(reranker.rerank(query, texts, deadline_s=deadline - monotonic()), len(texts)))
-        except TimeoutError as error:
-            box.append(Reranking(reason="timeout", cause=error))
+            left = deadline - monotonic()
+            if left > 0:
+                box.append(_checked(reranker.rerank(query, texts, deadline_s=left), len(texts)))
         except BaseException as error:
-            box.append(Reranking(reason="error", cause=error))
+            late = isinstance(error, TimeoutError) or monotonic() >= deadline
+            box.append(Reranking(reason="timeout" if late else "error", cause=error))
         finally:
             _slots.release()
 

@@ -55,7 +55,11 @@ def run(reranker: Reranker | None, query: str, texts: Sequence[str], *, timeout_
             _slots.release()
 
     worker = threading.Thread(target=work, name="seamline-rerank", daemon=True)
-    worker.start()
+    try:
+        worker.start()
+    except RuntimeError as error:  # the system has no thread to give
+        _slots.release()
+        return Reranking(reason="error", cause=error)
     worker.join(max(deadline - monotonic(), 0))
     return box[0] if box else Reranking(reason="timeout")
 

@@ -94,6 +94,18 @@ def test_rule_20_a_deadline_that_has_passed_makes_no_call() -> None:
     assert reranker.calls == []
 
 
+def test_rule_20_no_thread_to_be_had_is_an_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError(f"can't start {thread.name}")
+
+    reranker = ScriptedReranker(lambda texts: [1.0] * len(texts))
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(runner._CALLS_AT_ONCE + 1):
+            assert runner.run(reranker, "q", ["a"], timeout_s=20).reason == "error"
+    assert runner.run(reranker, "q", ["a"], timeout_s=20).scores == (1.0,)
+
+
 def test_rule_20_a_skip_is_counted_and_logged_in_one_line_without_text(caplog: pytest.LogCaptureFixture) -> None:
     before = runner.skip_counts()
     with caplog.at_level(logging.DEBUG, logger="seamline.rerank"):

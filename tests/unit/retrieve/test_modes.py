@@ -156,23 +156,30 @@ def test_rule_13_scope_reaches_every_step() -> None:
     assert "secret" in ids(ask(index, "gate opens"))
 
 
-def test_an_uncovered_language_weighs_the_dense_leg_less_and_says_so() -> None:
-    embedder = WordEmbedder(frozenset({"en"}))
-    index = DictIndex(
-        [chunk("en", "gate dawn", language="en"), chunk("ru", "gate dawn", language="ru")], embedder=embedder
-    )
-    found = ask(index, "dawn pump", language="en")
-    assert found.notes == ("dense: language not covered (ru)",)
-    scores = {c.chunk_id: c.stages.fused_score for c in found.candidates}
-    assert scores[ChunkId("en")] == pytest.approx(1.0)
-    assert scores[ChunkId("ru")] == pytest.approx(1.0)
-    index.add(chunk("k", "dawn dawn dawn gate gate", language="ru"))
-    by_question = ask(index, "dawn", language="fr")
-    assert by_question.notes == ("dense: language not covered (fr, ru)",)
-    for c in by_question.candidates:
-        top = {s: max(getattr(o.stages, s) or 0 for o in by_question.candidates) for s in ("cosine", "keyword_score")}
-        cosine, bm25 = (c.stages.cosine or 0) / top["cosine"], (c.stages.keyword_score or 0) / top["keyword_score"]
-        assert c.stages.fused_score == pytest.approx(0.2 * cosine + 0.8 * bm25)
+@pytest.mark.parametrize(
+    ("language", "weights", "named"),
+    [
+        ("en", {"en": 0.6, "ru": 0.2}, "ru"),
+        ("fr", {"en": 0.2, "ru": 0.2}, "fr, ru"),
+        (None, {"en": 0.6, "ru": 0.2}, "ru"),
+    ],
+)
+def test_an_uncovered_language_weighs_the_dense_leg_less_and_says_so(
+    language: str | None, weights: dict[str, float], named: str
+) -> None:
+    index = DictIndex(embedder=WordEmbedder(frozenset({"en"})))
+    for number, text in enumerate(["gate dawn", "dawn", "dawn dawn gate tide", "gate"]):
+        for tag in ("en", "ru"):
+            index.add(chunk(f"{tag}{number}", text, language=tag))
+    found = ask(index, "dawn tide", language=language)
+    assert found.notes == (f"dense: language not covered ({named})",)
+    stages = [c.stages for c in found.candidates]
+    top_cosine = max(s.cosine or 0 for s in stages)
+    top_bm25 = max(s.keyword_score or 0 for s in stages)
+    for c in found.candidates:
+        alpha = weights[c.language or ""]
+        cosine, bm25 = max(c.stages.cosine or 0, 0) / top_cosine, (c.stages.keyword_score or 0) / top_bm25
+        assert c.stages.fused_score == pytest.approx(alpha * cosine + (1 - alpha) * bm25)
 
 
 def test_no_note_where_every_language_is_covered_or_unknown() -> None:

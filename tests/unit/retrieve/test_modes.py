@@ -347,21 +347,37 @@ def test_more_requests_than_threads_all_finish() -> None:
 def test_a_forked_child_has_a_keyword_leg_of_its_own() -> None:
     """Threads do not survive a fork; a child that waited for the parent's would hang."""
     script = """
-import os
-from support.retrieve import OPTIONS, SCOPE, DictIndex, chunk, question
+import os, threading
+from support.retrieve import OPTIONS, SCOPE, DictIndex, WordEmbedder, chunk, question
 from seamline.retrieve.modes import retrieve
 
-index = DictIndex([chunk("a", "gate")])
+class Begins(DictIndex):
+    def keyword_pool(self, scope, query, depth):
+        begun.set()
+        return super().keyword_pool(scope, query, depth)
+
+class Waits(WordEmbedder):
+    def embed_query(self, text):
+        assert begun.wait(20), "the keyword leg has no thread"
+        return super().embed_query(text)
+
 def ask():
     asked = question("gate")
     found = retrieve(index, SCOPE, asked, embedder=index.embedder, analyzer=index.analyzer, options=OPTIONS)
-    return [c.stages.keyword_rank for c in found.candidates]
+    assert [c.stages.keyword_rank for c in found.candidates] == [1]
 
-assert ask() == [1]
+begun = threading.Event()
+index = Begins([chunk("a", "gate")], embedder=Waits())
+ask()
 child = os.fork()
 if child == 0:
-    os._exit(0 if ask() == [1] else 3)
-assert os.waitpid(child, 0)[1] == 0
+    begun.clear()
+    try:
+        ask()
+    except BaseException:
+        os._exit(3)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0, "the child failed"
 """
     tests = Path(__file__).parents[2]
     done = subprocess.run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 
 from seamline.folding import fold
@@ -11,6 +11,7 @@ from seamline.types import Chunk, ChunkId, DocumentId
 
 _SHINGLE = 5
 """Words (characters, in scripts without spaces) a shingle, as in Broder's resemblance."""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +29,10 @@ class Kept:
         """``threshold`` in (0, 1] is the Jaccard similarity of shingle sets from which two passages are one."""
         self._threshold = threshold
         self._chunks: list[Chunk] = []
-        self._sizes: list[int] = []
+        self._shingles: list[frozenset[tuple[str, ...]]] = []
+        self._seen: set[tuple[str, ...]] = set()
         self._texts: dict[str, int] = {}
         self._documents: defaultdict[DocumentId, list[int]] = defaultdict(list)
-        self._holders: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
 
     def match_or_keep(self, chunk: Chunk) -> Match | None:
         """The best placed passage that this chunk duplicates; without one it is kept, and the answer is None."""
@@ -50,16 +51,18 @@ class Kept:
 
     def _similar(self, shingles: frozenset[tuple[str, ...]]) -> dict[int, float]:
         """The kept passages at or above the threshold: index to Jaccard similarity."""
-        shared = Counter(index for shingle in shingles for index in self._holders.get(shingle, ()))
-        jaccard = {index: n / (len(shingles) + self._sizes[index] - n) for index, n in shared.items()}
-        return {index: value for index, value in jaccard.items() if value >= self._threshold}
+        # J(A, B) <= |A & B| / |A|: what shares too little with all of them together is similar to none.
+        if len(shingles & self._seen) < self._threshold * len(shingles) - _ROUNDING:
+            return {}
+        shared = [len(shingles & kept) for kept in self._shingles]
+        jaccard = [n / (len(shingles) + len(kept) - n) for n, kept in zip(shared, self._shingles, strict=True)]
+        return {index: value for index, value in enumerate(jaccard) if value >= self._threshold}
 
     def _keep(self, chunk: Chunk, folded: str, shingles: frozenset[tuple[str, ...]]) -> None:
         index = len(self._chunks)
-        for shingle in shingles:
-            self._holders[shingle].append(index)
         self._chunks.append(chunk)
-        self._sizes.append(len(shingles))
+        self._shingles.append(shingles)
+        self._seen |= shingles
         self._texts[folded] = index
         self._documents[chunk.document_id].append(index)
 

@@ -42,9 +42,12 @@ class Gate:
         return None if self.confident is None else score is not None and score >= self.confident
 
 
-def split(gate: Gate, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+def split(gate: Gate, candidates: Sequence[Candidate]) -> tuple[Sequence[Candidate], list[Candidate]]:
     """The admitted and the refused, each in the given order."""
-    admitted = [candidate for candidate in candidates if gate.admits(candidate)]
-    if len(admitted) == len(candidates):
-        return admitted, []
-    return admitted, [candidate for candidate in candidates if not gate.admits(candidate)]
+    if gate.minimum is None:
+        return candidates, []
+    admitted: list[Candidate] = []
+    refused: list[Candidate] = []
+    for candidate in candidates:
+        (admitted if gate.admits(candidate) else refused).append(candidate)
+    return admitted, refused

@@ -45,16 +45,21 @@ def run(reranker: Reranker | None, query: str, texts: Sequence[str], *, timeout_
 
     def work() -> None:
         try:
-            box.append(_checked(reranker.rerank(query, texts, deadline_s=deadline - monotonic()), len(texts)))
-        except TimeoutError as error:
-            box.append(Reranking(reason="timeout", cause=error))
+            left = deadline - monotonic()
+            if left > 0:
+                box.append(_checked(reranker.rerank(query, texts, deadline_s=left), len(texts)))
         except BaseException as error:
-            box.append(Reranking(reason="error", cause=error))
+            late = isinstance(error, TimeoutError) or monotonic() >= deadline
+            box.append(Reranking(reason="timeout" if late else "error", cause=error))
         finally:
             _slots.release()
 
     worker = threading.Thread(target=work, name="seamline-rerank", daemon=True)
-    worker.start()
+    try:
+        worker.start()
+    except RuntimeError as error:  # the system has no thread to give
+        _slots.release()
+        return Reranking(reason="error", cause=error)
     worker.join(max(deadline - monotonic(), 0))
     return box[0] if box else Reranking(reason="timeout")
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Literal
 
 from seamline.errors import IntegrityError
 from seamline.ports import ChunkFetch, Reranker
@@ -17,6 +16,8 @@ from seamline.rerank.ordering import reranked
 from seamline.rerank.selection import Fate, Selection, SelectOptions
 from seamline.rerank.texts import Texts
 from seamline.types import Candidate, Chunk, ChunkId, Passage, Scored, ScoreKind
+
+_BEYOND_LIMIT = Fate(stage="limit", rank=None, setting="limit")
 
 
 def select(
@@ -43,7 +44,13 @@ def select(
     reranked_at = perf_counter()
     applied = outcome.status == "applied"
     for position, candidate in enumerate(candidates[len(ordered) :], len(ordered) + 1):
-        fates[candidate.chunk_id] = _beyond("rerank_candidates", position, options.rerank_candidates)
+        fates[candidate.chunk_id] = Fate(
+            stage="rerank_candidates",
+            rank=position,
+            setting="rerank_candidates",
+            needed=position,
+            margin=position - options.rerank_candidates,
+        )
     gate = _gate(options, applied)
     admitted, refused = gates.split(gate, ordered)
     _gated(fates, gate, ordered, refused)
@@ -108,13 +115,8 @@ def _without_duplicates(
             else:
                 absorbed[match.kept].append(chunk.id)
                 fates[chunk.id] = _absorbed(place, match)
-    for position, candidate in enumerate(admitted[place:], place + 1):
-        fates[candidate.chunk_id] = _beyond("limit", position, options.limit)
+    fates |= dict.fromkeys((candidate.chunk_id for candidate in admitted[place:]), _BEYOND_LIMIT)
     return kept, absorbed
-
-
-def _beyond(setting: Literal["limit", "rerank_candidates"], position: int, allowed: int) -> Fate:
-    return Fate(stage=setting, rank=position, setting=setting, needed=position, margin=position - allowed)
 
 
 def _absorbed(position: int, match: Match) -> Fate:

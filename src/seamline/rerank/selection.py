@@ -50,12 +50,13 @@ class SelectOptions:
 class Fate:
     """What became of one candidate: ``admitted``, or the stage that lost it.
 
-    ``rank`` is the passage's when admitted, else the position in the last order, from 1. ``needed`` is the value of
-    ``setting`` that would take it past that stage, and ``margin`` how far off it is; ``None`` where no value would.
+    ``rank`` is the passage's when admitted, else the position in the last order, from 1; ``None`` behind the limit,
+    where it is not known which candidates are near-duplicates. ``needed`` is the value of ``setting`` that would take
+    the candidate past that stage, and ``margin`` how far off it is; ``None`` where no value would.
     """
 
     stage: FateStage
-    rank: int
+    rank: int | None
     setting: str | None = None
     needed: float | None = None
     margin: float | None = None

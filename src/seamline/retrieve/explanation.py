@@ -23,8 +23,8 @@ class Outcome(Protocol):
         """``admitted``, ``rerank_candidates``, ``gate``, ``near_duplicate`` or ``limit``."""
 
     @property
-    def rank(self) -> int:
-        """The passage's rank when admitted, else its position in the last order, from 1."""
+    def rank(self) -> int | None:
+        """The passage's rank when admitted, else its position in the last order, from 1, where it is known."""
 
     @property
     def setting(self) -> str | None:

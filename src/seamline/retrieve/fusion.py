@@ -35,7 +35,7 @@ def weighted(candidates: Sequence[Candidate], *, alpha: Alpha, normaliser: Norma
     keyword = _normalised([(s.keyword_score, s.keyword_rank is not None) for s in stages], normaliser)
     weight = _weights(candidates, alpha)
     scores = [
-        weight[candidate.language] * cosine + (1 - weight[candidate.language]) * bm25
+        (share := weight[candidate.language]) * cosine + (1 - share) * bm25
         for candidate, cosine, bm25 in zip(candidates, dense, keyword, strict=True)
     ]
     return _ordered(candidates, scores)
@@ -74,8 +74,10 @@ def _normalised(scores: Sequence[tuple[float | None, bool]], normaliser: Normali
         return [0.0] * len(scores)
     if normaliser == "theoretical":
         top = max((score for score, pooled in scores if pooled and score is not None), default=0.0)
+        if top <= 0:
+            return [0.0] * len(scores)
         # A completed score may lie above the pool's: the pool honours phrases. It earns no more than the best.
-        return [min(score / top, 1.0) if score is not None and score > 0 < top else 0.0 for score, _ in scores]
+        return [0.0 if score is None or score <= 0 else 1.0 if score >= top else score / top for score, _ in scores]
     if normaliser == "min_max":
         low, high = min(present), max(present)
         return [(score - low) / (high - low) if score is not None and high > low else 0.0 for score, _ in scores]
@@ -94,8 +96,8 @@ def _ordered(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[C
             f"fusion was given {len(candidates)} candidates of {len(ids)} chunks: one leg would vote twice",
             hint="a leg's pool names each chunk once; check the store with its conformance tests",
         )
-    order = sorted(range(len(scores)), key=lambda index: (-scores[index], candidates[index].chunk_id))
-    return [_fused(candidates[index], rank, scores[index]) for rank, index in enumerate(order, 1)]
+    order = sorted((-score, candidate.chunk_id, candidate) for score, candidate in zip(scores, candidates, strict=True))
+    return [_fused(candidate, rank, -score) for rank, (score, _, candidate) in enumerate(order, 1)]
 
 
 def _fused(candidate: Candidate, rank: int, score: float) -> Candidate:

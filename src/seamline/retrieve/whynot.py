@@ -73,8 +73,20 @@ def explain(
         with_keyword=options.mode != "dense",
     )
     candidates = run(options).candidates
-    search = _Search(run=run, select=select, options=options, pools=pools, candidates=candidates)
     ids = [chunk.id for chunk in chunks]
+    outcomes = unlimited = select(candidates, {})
+    if any(chunk_id in outcomes and outcomes[chunk_id].stage == "limit" for chunk_id in ids):
+        # Selection stops at the limit; only without one is it known what comes of a candidate behind it.
+        unlimited = select(candidates, {"limit": len(candidates)})
+    search = _Search(
+        run=run,
+        select=select,
+        options=options,
+        pools=pools,
+        candidates=candidates,
+        outcomes=outcomes,
+        unlimited=unlimited,
+    )
     excluded = set(ids) - keyword.not_excluded(snapshot, scope, pools.keyword_query, ids)
     explained = [
         search.explain(chunk, whole, chunk.id in excluded)
@@ -110,6 +122,8 @@ class _Search:
     options: RetrieveOptions
     pools: legs.Pools
     candidates: tuple[Candidate, ...]
+    outcomes: Mapping[ChunkId, Outcome]
+    unlimited: Mapping[ChunkId, Outcome]
 
     def explain(self, chunk: Chunk, whole: Candidate, excluded: bool) -> _Explained:
         """Follow one chunk; ``whole`` holds its scores, and its ranks in pools without a depth."""
@@ -164,22 +178,22 @@ class _Search:
         return found
 
     def _selected(self, chunk: Chunk, found: Callable[..., _Explained], stages: list[WhyNotStage]) -> _Explained:
-        outcomes = self.select(self.candidates, {})
-        outcome = _outcome(outcomes, chunk.id)
-        limit = sum(other.stage == ADMITTED for other in outcomes.values())
-        beyond = outcome.stage == "limit"
-        if beyond:  # selection stops at the limit; only without one is it known what comes of a candidate behind it
-            outcome = _outcome(self.select(self.candidates, {"limit": len(self.candidates)}), chunk.id)
+        beyond = _outcome(self.outcomes, chunk.id).stage == "limit"
+        outcome = _outcome(self.unlimited, chunk.id)
+        if outcome.rank is None:
+            raise IntegrityError(f"selection without a limit did not place candidate {chunk.id}")
+        found = partial(found, position=outcome.rank)
         if outcome.stage != ADMITTED:
             lost_at, margin = outcome.stage, outcome.margin
             needed = (outcome.setting, outcome.needed) if outcome.setting and outcome.needed is not None else None
         elif beyond:
+            limit = sum(other.stage == ADMITTED for other in self.outcomes.values())
             lost_at, margin, needed = "limit", outcome.rank - limit, ("limit", outcome.rank)
         else:
             passed = WhyNotStage(name="selection", passed=True, detail=f"passage {outcome.rank}", rank=outcome.rank)
-            return found(stages=(*stages, passed), lost_at=None, position=outcome.rank)
+            return found(stages=(*stages, passed), lost_at=None)
         lost = WhyNotStage(name=lost_at, passed=False, detail=_lost(lost_at, margin, outcome), rank=outcome.rank)
-        return found(stages=(*stages, lost), lost_at=lost_at, margin=margin, needed=needed, position=outcome.rank)
+        return found(stages=(*stages, lost), lost_at=lost_at, margin=margin, needed=needed)
 
     def with_suggestion(self, found: _Explained) -> WhyNot:
         """The report, with the one change of a setting that helps, if there is one."""

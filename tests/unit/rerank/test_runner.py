@@ -77,14 +77,33 @@ def test_rule_20_hanging_calls_are_bounded_and_the_slots_come_back() -> None:
         left.release()
         return [0.0] * len(texts)
 
-    before = threading.active_count()
     reranker = ScriptedReranker(hang)
-    for _ in range(runner._CALLS_AT_ONCE + 4):
+    while len(reranker.calls) < runner._CALLS_AT_ONCE:
+        assert runner.run(reranker, "q", ["a"], timeout_s=0.05).reason == "timeout"
+    for _ in range(3):
         assert runner.run(reranker, "q", ["a"], timeout_s=0.01).reason == "timeout"
-    assert threading.active_count() - before <= runner._CALLS_AT_ONCE
+    assert len(reranker.calls) == runner._CALLS_AT_ONCE
     release.set()
     assert all(left.acquire(timeout=20) for _ in range(runner._CALLS_AT_ONCE))
     assert runner.run(ScriptedReranker(lambda _: [1.0]), "q", ["a"], timeout_s=20).scores == (1.0,)
+
+
+def test_rule_20_a_deadline_that_has_passed_makes_no_call() -> None:
+    reranker = ScriptedReranker(lambda texts: [1.0] * len(texts))
+    assert runner.run(reranker, "q", ["a"], timeout_s=0).reason == "timeout"
+    assert reranker.calls == []
+
+
+def test_rule_20_no_thread_to_be_had_is_an_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError(f"can't start {thread.name}")
+
+    reranker = ScriptedReranker(lambda texts: [1.0] * len(texts))
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(runner._CALLS_AT_ONCE + 1):
+            assert runner.run(reranker, "q", ["a"], timeout_s=20).reason == "error"
+    assert runner.run(reranker, "q", ["a"], timeout_s=20).scores == (1.0,)
 
 
 def test_rule_20_a_skip_is_counted_and_logged_in_one_line_without_text(caplog: pytest.LogCaptureFixture) -> None:

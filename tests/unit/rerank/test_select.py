@@ -183,6 +183,12 @@ def test_rule_20_a_failing_reranker_is_skipped_and_cosine_gates() -> None:
     assert selection.passages[0].score_kind == "fused"
 
 
+def test_rule_20_a_skipped_reranker_cuts_nothing() -> None:
+    selection = run(fused(*NAMES), ScriptedReranker(lambda _: []), rerank="auto", rerank_candidates=1, limit=6)
+    assert ids(selection) == list(NAMES[:6])
+    assert selection.cut_by is None
+
+
 def test_rule_20_a_missing_reranker_is_skipped_as_unconfigured() -> None:
     assert run(fused("one"), rerank="auto").outcome == RerankOutcome(status="skipped", reason="unconfigured")
 

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,7 +126,7 @@ def test_rule_34_case_whitespace_and_sentence_ends_change_no_ranking() -> None:
         assert ask(texts_index(), variant).candidates == ask(texts_index(), "harbour gate").candidates
 
 
-def test_rule_16_an_excluded_term_drops_hits_of_the_dense_leg_too() -> None:
+def test_an_excluded_term_drops_hits_of_the_dense_leg_too() -> None:
     index = texts_index()
     with_all = ask(index, "gate")
     assert with_all.pool_sizes["dense"] == 5
@@ -152,23 +156,30 @@ def test_rule_13_scope_reaches_every_step() -> None:
     assert "secret" in ids(ask(index, "gate opens"))
 
 
-def test_an_uncovered_language_weighs_the_dense_leg_less_and_says_so() -> None:
-    embedder = WordEmbedder(frozenset({"en"}))
-    index = DictIndex(
-        [chunk("en", "gate dawn", language="en"), chunk("ru", "gate dawn", language="ru")], embedder=embedder
-    )
-    found = ask(index, "dawn pump", language="en")
-    assert found.notes == ("dense: language not covered (ru)",)
-    scores = {c.chunk_id: c.stages.fused_score for c in found.candidates}
-    assert scores[ChunkId("en")] == pytest.approx(1.0)
-    assert scores[ChunkId("ru")] == pytest.approx(1.0)
-    index.add(chunk("k", "dawn dawn dawn gate gate", language="ru"))
-    by_question = ask(index, "dawn", language="fr")
-    assert by_question.notes == ("dense: language not covered (fr, ru)",)
-    for c in by_question.candidates:
-        top = {s: max(getattr(o.stages, s) or 0 for o in by_question.candidates) for s in ("cosine", "keyword_score")}
-        cosine, bm25 = (c.stages.cosine or 0) / top["cosine"], (c.stages.keyword_score or 0) / top["keyword_score"]
-        assert c.stages.fused_score == pytest.approx(0.2 * cosine + 0.8 * bm25)
+@pytest.mark.parametrize(
+    ("language", "weights", "named"),
+    [
+        ("en", {"en": 0.6, "ru": 0.2}, "ru"),
+        ("fr", {"en": 0.2, "ru": 0.2}, "fr, ru"),
+        (None, {"en": 0.6, "ru": 0.2}, "ru"),
+    ],
+)
+def test_an_uncovered_language_weighs_the_dense_leg_less_and_says_so(
+    language: str | None, weights: dict[str, float], named: str
+) -> None:
+    index = DictIndex(embedder=WordEmbedder(frozenset({"en"})))
+    for number, text in enumerate(["gate dawn", "dawn", "dawn dawn gate tide", "gate"]):
+        for tag in ("en", "ru"):
+            index.add(chunk(f"{tag}{number}", text, language=tag))
+    found = ask(index, "dawn tide", language=language)
+    assert found.notes == (f"dense: language not covered ({named})",)
+    stages = [c.stages for c in found.candidates]
+    top_cosine = max(s.cosine or 0 for s in stages)
+    top_bm25 = max(s.keyword_score or 0 for s in stages)
+    for c in found.candidates:
+        alpha = weights[c.language or ""]
+        cosine, bm25 = max(c.stages.cosine or 0, 0) / top_cosine, (c.stages.keyword_score or 0) / top_bm25
+        assert c.stages.fused_score == pytest.approx(alpha * cosine + (1 - alpha) * bm25)
 
 
 def test_no_note_where_every_language_is_covered_or_unknown() -> None:
@@ -330,3 +341,50 @@ def test_more_requests_than_threads_all_finish() -> None:
     for thread in threads:
         thread.join(30)
     assert results == [ids(ask(index, "harbour gate"))] * 24
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
+def test_a_forked_child_has_a_keyword_leg_of_its_own() -> None:
+    """Threads do not survive a fork; a child that waited for the parent's would hang."""
+    script = """
+import os, threading
+from support.retrieve import OPTIONS, SCOPE, DictIndex, WordEmbedder, chunk, question
+from seamline.retrieve.modes import retrieve
+
+class Begins(DictIndex):
+    def keyword_pool(self, scope, query, depth):
+        begun.set()
+        return super().keyword_pool(scope, query, depth)
+
+class Waits(WordEmbedder):
+    def embed_query(self, text):
+        assert begun.wait(20), "the keyword leg has no thread"
+        return super().embed_query(text)
+
+def ask():
+    asked = question("gate")
+    found = retrieve(index, SCOPE, asked, embedder=index.embedder, analyzer=index.analyzer, options=OPTIONS)
+    assert [c.stages.keyword_rank for c in found.candidates] == [1]
+
+begun = threading.Event()
+index = Begins([chunk("a", "gate")], embedder=Waits())
+ask()
+child = os.fork()
+if child == 0:
+    begun.clear()
+    try:
+        ask()
+    except BaseException:
+        os._exit(3)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0, "the child failed"
+"""
+    tests = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "PYTHONPATH": str(tests)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr

@@ -17,8 +17,10 @@ from seamline.retrieve.question import Question
 from seamline.types import Candidate, EmbeddingSpace, KeywordQuery, Scope
 
 Mode = Literal["economy", "hybrid", "dense", "keyword"]
+LOOKED_AT = 10
+"""Best candidates that a note about languages looks at."""
 NOT_COVERED = "dense: language not covered"
-"""Start of the note of a question or candidates in a language that the embedding model was not trained for."""
+"""Start of the note of a question, or of most of its best candidates, in a language that the model does not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +146,10 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [] if pools.keyword_query.terms else [NO_TERMS]
     if space is not None:
-        languages = {question.language, *(candidate.language for candidate in candidates)}
-        uncovered = sorted(tag for tag in languages if tag is not None and not space.covers(tag))
-        notes += [f"{NOT_COVERED} ({', '.join(uncovered)})"] if uncovered else []
+        best = [candidate.language for candidate in candidates[:LOOKED_AT]]
+        foreign = [tag for tag in best if tag is not None and not space.covers(tag)]
+        told = set(foreign) if 2 * len(foreign) > len(best) else set()
+        if question.language is not None and not space.covers(question.language):
+            told.add(question.language)
+        notes += [f"{NOT_COVERED} ({', '.join(sorted(told))})"] if told else []
     return tuple(notes)

@@ -23,25 +23,7 @@ import onnxruntime  # type: ignore[import-untyped]
 from seamline.embed import built, encoder, weights
 from seamline.embed.local import LocalEmbedder, LocalOptions
 
-WORDS = [
-    "pump",
-    "valve",
-    "pressure",
-    "bearing",
-    "oil",
-    "seal",
-    "contract",
-    "payment",
-    "invoice",
-    "term",
-    "notice",
-    "record",
-    "index",
-    "the",
-    "of",
-    "and",
-    "a",
-]
+WORDS = (__doc__ or "").split()
 
 
 def texts(count: int, words: int) -> list[str]:

@@ -137,6 +137,16 @@ def test_two_processes_build_one_model(tmp_path: Path) -> None:
     assert list((tmp_path / "built").glob(".build-*")) == []
 
 
+def test_a_model_is_built_once_and_gives_the_same_vectors(tmp_path: Path) -> None:
+    embedder = create(support.settings() | {"model_cache_dir": str(tmp_path)})
+    assert np.array_equal(embedder.embed_passages(TEXTS[:2]), support.local().embed_passages(TEXTS[:2]))
+    (path,) = (tmp_path / "built").glob("*.onnx")
+    written = path.stat().st_mtime_ns
+    files = weights.locate(None, tmp_path)
+    assert built.built_model(files, tmp_path, "int8") == path
+    assert path.stat().st_mtime_ns == written
+
+
 def test_a_built_model_is_named_after_all_that_decides_it(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {built._stamp("int8"), built._stamp("float32")}
     monkeypatch.setattr("seamline.embed.bert.BUILDER_VERSION", 999)

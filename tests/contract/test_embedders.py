@@ -46,6 +46,7 @@ BROKEN = {
     support.DependsOnBatchMates: "test_batch_mates_do_not_matter",
     support.RefusesEmoji: "test_unusual_text_is_embedded",
     support.ForgetsItsPrefix: "test_rule_21_prefixes_are_applied",
+    support.HearsTheQuestionMark: "test_rule_34_closing_punctuation_of_a_question_does_not_matter",
     support.EmbedsNothing: "test_blank_text_is_refused",
 }
 

@@ -159,6 +159,11 @@ class ForgetsItsPrefix(Wrapped):
         self.space = replace(self.space, query_prefix="query: ")
 
 
+class HearsTheQuestionMark(Wrapped):
+    def embed_query(self, text: str) -> Vector:
+        return np.roll(super().embed_query(text), int(text.endswith("?")))
+
+
 class EmbedsNothing(Wrapped):
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         return super().embed_passages([text if text.strip() else "nothing" for text in texts])

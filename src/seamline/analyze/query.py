@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from seamline.analyze.scan import WORD
+from seamline.analyze.scan import TOKEN
 from seamline.folding import fold
 
 _PHRASE = re.compile(
@@ -14,7 +14,7 @@ _PHRASE = re.compile(
     r"|\u00ab([^\u00ab\u00bb]+)\u00bb"
 )
 # A letter after the sign, not a digit: "-40 degrees" is a temperature.
-_EXCLUDED = re.compile(rf"(?<!\S)-(?=[^\W\d_])({WORD}+(?:[-\u2010./@&'\u2019]{WORD}+)*)")
+_EXCLUDED = re.compile(rf"(?<!\S)-(?=[^\W\d_])({TOKEN.pattern})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

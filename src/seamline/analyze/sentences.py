@@ -24,6 +24,13 @@ _ABBREVIATIONS: Mapping[str, frozenset[str]] = {
 }
 
 
+_LONG_RUN = 20_000
+"""Characters from which the library is shown parentheses in place of quotation marks: for every opening mark it
+looks for the closing one to the end of the run, so that unclosed ones take quadratic time (140,000 characters
+of them 7 s); for parentheses it does not."""
+_QUOTES = str.maketrans("“„‟‘‚‛«‹「『”»›」』", "(((((((((()))))")
+
+
 class SentencexSplitter:
     """Implements ``ports.SentenceSplitter``; without state, safe to call from several threads.
 
@@ -71,9 +78,12 @@ def _prose(run: str, tag: str) -> Iterator[tuple[int, int]]:
     abbreviations = _ABBREVIATIONS.get(tag, frozenset())
     marker = _ITEM.match(run)
     skipped = marker.end() if marker else 0
+    prose = run[skipped:]
+    if len(prose) > _LONG_RUN:
+        prose = prose.translate(_QUOTES)
     begun: int | None = 0
     end = 0
-    for boundary in get_sentence_boundaries(tag, run[skipped:]):
+    for boundary in get_sentence_boundaries(tag, prose):
         start, end = skipped + boundary["start_index"], skipped + boundary["end_index"]
         begun = start if begun is None else begun
         words = run[start:end].split()

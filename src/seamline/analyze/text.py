@@ -17,7 +17,7 @@ import Stemmer  # type: ignore[import-not-found]
 
 from seamline.analyze.languages import UNKNOWN, Profile, language_by_script, primary_tag, profile, stop_words
 from seamline.analyze.query import QuerySyntax, parse
-from seamline.analyze.scan import TOKEN, clean, clusters, segments
+from seamline.analyze.scan import JOINERS, TOKEN, clean, clusters, segments
 from seamline.fingerprint import fingerprint
 from seamline.types import Fingerprint, KeywordQuery
 
@@ -118,7 +118,7 @@ class _TermTable(dict[str, tuple[str, ...]]):
             return self._pairs(list(run), singles=not self._question)
         if kind == "clustered":
             return self._pairs(clusters(run), singles=False)
-        return self._word(run.strip("-\u2010./@&'\u2019_"))
+        return self._word(run.strip(JOINERS + "_"))
 
     def _pairs(self, characters: list[str], *, singles: bool) -> list[str]:
         pairs = [first + second for first, second in pairwise(characters)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 TEXTS = (
-    "The pump's bearing is lubricated once a year.",
+    "The pump's bearing is lubricated once a year",
     "Reset code AX-200/7 clears the fault.",
     "Invoices are paid within thirty days of receipt, unless the contract says otherwise.",
     "Water",
@@ -139,6 +139,13 @@ class EmbedderConformance:
             assert self._same(asked, embedder.embed_passages([query + TEXTS[0]])[0])
         if not query:
             assert self._same(told, embedder.embed_query(passage + TEXTS[0]))
+
+    def test_rule_34_closing_punctuation_of_a_question_does_not_matter(self) -> None:
+        """Whitespace around a question and the mark that ends it do not change its vector."""
+        embedder = self.embedder()
+        plain = embedder.embed_query(TEXTS[0])
+        for variant in (f"{TEXTS[0]}?", f"  {TEXTS[0]} ?!\n", f"{TEXTS[0]}。"):
+            assert self._same(embedder.embed_query(variant), plain), variant
 
     def test_blank_text_is_refused(self) -> None:
         """Nothing to embed is an ``EmbeddingError``, never a vector."""

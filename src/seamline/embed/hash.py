@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from seamline.embed.output import checked, refuse_blank
+from seamline.embed.edges import checked, refuse_blank
 from seamline.folding import fold
 from seamline.types import EmbeddingSpace
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 from seamline.embed import weights
 from seamline.embed.built import Precision, built_model
+from seamline.embed.edges import bare_question, checked, refuse_blank
 from seamline.embed.encoder import Encoder, load_tokenizer
-from seamline.embed.output import checked, refuse_blank
 from seamline.embed.prefixes import family_of
 from seamline.types import EmbeddingSpace
 
@@ -76,8 +76,8 @@ class LocalEmbedder:
         return self._embed(texts, self._space.passage_prefix)
 
     def embed_query(self, text: str) -> Vector:
-        """Float32 of shape ``(384,)``; raises as :meth:`embed_passages` does."""
-        vector: Vector = self._embed([text], self._space.query_prefix)[0]
+        """Float32 of shape ``(384,)``, of the bare question; raises as :meth:`embed_passages` does."""
+        vector: Vector = self._embed([bare_question(text)], self._space.query_prefix)[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

@@ -31,6 +31,6 @@ def families() -> tuple[Family, ...]:
 
 
 def family_of(model: str) -> Family | None:
-    """The family of a model's name (``org/name`` or ``name``, any case); ``None`` when it is not in the table."""
-    name = model.rsplit("/", 1)[-1].lower()
+    """The family of a model's name (``org/name``, ``name`` or ``name:tag``, any case); ``None`` when unknown."""
+    name = model.rsplit("/", 1)[-1].split(":")[0].lower()
     return next((family for family in families() if fnmatchcase(name, family.pattern)), None)

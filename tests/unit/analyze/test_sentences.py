@@ -52,6 +52,18 @@ def test_a_long_text_without_punctuation_is_one_sentence() -> None:
     assert SPLITTER.sentences(text, "en") == [(0, len(text) - 1)]
 
 
+@pytest.mark.timeout(20)
+def test_many_unclosed_quotes_take_linear_time() -> None:
+    text = "“a " * 100_000
+    assert SPLITTER.sentences(text, "en") == [(0, len(text) - 1)]
+
+
+def test_a_very_long_run_is_split_as_a_short_one() -> None:
+    sentences = ["“Is it?” he asked.", "It is!", "«Oui», dit-il.", "He said so, don’t you see."]
+    assert split(" ".join(sentences)) == sentences
+    assert split(" ".join(sentences * 500)) == sentences * 500
+
+
 def test_line_structure_always_ends_a_sentence() -> None:
     text = (
         "# A title\nProse that goes on\nover a line. And again\n\nnew paragraph\n- first item\n  that goes on\n"

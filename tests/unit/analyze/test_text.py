@@ -250,7 +250,7 @@ def test_rule_15_operators_of_other_engines_are_plain_text(text: str) -> None:
     assert all(term.strip() == term and " " not in term for term in query.terms)
 
 
-@given(st.text(max_size=80), st.sampled_from(LANGUAGES))
+@given(st.text(max_size=80) | st.text(st.characters(), max_size=80), st.sampled_from(LANGUAGES))
 def test_rule_15_no_text_breaks_the_analysis(text: str, language: str | None) -> None:
     query = ask(text, language)
     assert list(query.terms) == sorted(set(query.terms))

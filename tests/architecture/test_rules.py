@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,21 @@ from support.project import ROOT
 RULE = '[[rule]]\nid = 1\nrule = "It holds"\nneeds = "part.py"\n'
 
 
-def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *command], cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=cwd,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def run_pytest(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """One run in the planted project, with no plugin but its conftest."""
+    return run("-m", "pytest", "-p", "no:cacheprovider", *arguments, cwd=tree, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
 
 
 @pytest.fixture
@@ -72,24 +86,23 @@ def test_a_test_of_an_unknown_rule_is_refused(tree: Path) -> None:
     assert "which tests/rules.toml does not have" in run("scripts/rules.py", cwd=tree).stderr
 
 
-@pytest.mark.parametrize(
-    ("line", "outcome"),
-    [("assert True", "passed"), ("assert False", "failed"), ("pytest.skip('set SEAMLINE_DATA')", "skipped")],
-)
-def test_the_last_outcome_is_recorded_and_shown(tree: Path, line: str, outcome: str) -> None:
-    plant(tree, f"@pytest.mark.parametrize('n', [1, 2])\ndef test_rule_01_holds(n):\n    {line}")
-    run("-m", "pytest", "-p", "no:cacheprovider", cwd=tree)
+def test_the_last_outcomes_are_recorded_and_shown(tree: Path) -> None:
+    bodies = {"holds": "assert True", "breaks": "assert False", "waits": "pytest.skip('set SEAMLINE_DATA')"}
+    plant(tree, "\n\n\n".join(f"def test_rule_01_{name}():\n    {body}" for name, body in bodies.items()))
+    run_pytest(tree)
     recorded = json.loads((tree / ".cache" / "rules.json").read_text(encoding="utf-8"))
-    assert recorded == {f"tests/test_planted.py::test_rule_01_holds[{n}]": outcome for n in (1, 2)}
-    assert f"test_rule_01_holds: 2 {outcome}" in run("scripts/rules.py", cwd=tree).stdout
+    outcomes = {"holds": "passed", "breaks": "failed", "waits": "skipped"}
+    assert recorded == {f"tests/test_planted.py::test_rule_01_{name}": outcome for name, outcome in outcomes.items()}
+    shown = run("scripts/rules.py", cwd=tree).stdout
+    assert "01 [failed] It holds" in shown
+    assert all(f"test_rule_01_{name}: 1 {outcome}" in shown for name, outcome in outcomes.items())
 
 
 @pytest.mark.parametrize(
-    ("reason", "status"),
-    [("later", 1), ("", 1), ("set SEAMLINE_DATA", 0), ("install ray", 0), ("platform: no rlimit", 0)],
+    ("reasons", "status"), [(["later", ""], 1), (["set SEAMLINE_DATA", "install ray", "platform: no rlimit"], 0)]
 )
-def test_a_skip_needs_a_reason_that_turns_it_on(tree: Path, reason: str, status: int) -> None:
-    plant(tree, f"def test_sometimes():\n    pytest.skip({reason!r})\n\n\ndef test_always():\n    assert True")
-    done = run("-m", "pytest", "-p", "no:cacheprovider", "--strict-skips", cwd=tree)
+def test_a_skip_needs_a_reason_that_turns_it_on(tree: Path, reasons: list[str], status: int) -> None:
+    plant(tree, f"@pytest.mark.parametrize('reason', {reasons})\ndef test_sometimes(reason):\n    pytest.skip(reason)")
+    done = run_pytest(tree, "--strict-skips")
     assert done.returncode == status, done.stdout
-    assert ("unexpected skip" in done.stdout) == bool(status)
+    assert done.stdout.count("unexpected skip") == (len(reasons) if status else 0)

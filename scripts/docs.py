@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import html
 import importlib
 import inspect
 import re
@@ -34,10 +35,16 @@ PORT_OF = {
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A Markdown table; bars and newlines in cells are escaped."""
+    """A Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
-    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in line] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
+
+
+def cell(text: str) -> str:
+    """Text on one line, its bars written so that every Markdown renderer shows them, in code as well."""
+    line = " ".join(text.split())
+    code = re.sub(r"`([^`]*\|[^`]*)`", lambda match: f"<code>{html.escape(match.group(1), quote=False)}</code>", line)
+    return code.replace("|", "&#124;")
 
 
 def summary(thing: object) -> str:
@@ -259,14 +266,8 @@ def command_sections(command: click.Command, context: click.Context) -> Iterator
     yield f"## `{context.command_path}`\n\n{inspect.cleandoc(command.help or '').replace(chr(8), '')}".rstrip()
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield f"```text\n{usage}\n```"
-    rows = [
-        (
-            ", ".join(f"`{name}`" for name in [*item.opts, *item.secondary_opts]),
-            (item.get_help_record(context) or ("", ""))[1],
-        )
-        for item in command.get_params(context)
-        if isinstance(item, click.Option) and not item.hidden
-    ]
+    records = [item.get_help_record(context) for item in command.get_params(context) if isinstance(item, click.Option)]
+    rows = [(f"`{record[0]}`", record[1]) for record in records if record]
     yield table(("option", "what it does"), rows)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

@@ -43,6 +43,10 @@ def test_no_runtime_dependency_is_gpl() -> None:
     assert [name for name, of in found.items() if REFUSED.search(licence(of))] == []
 
 
+def test_rule_25_no_training_framework_is_installed() -> None:
+    assert {"jax", "tensorflow", "torch", "transformers"} & set(runtime_distributions()) == set()
+
+
 def test_the_licence_check_sees_a_gpl_tool() -> None:
     assert REFUSED.search(licence(distribution("codespell")))
 

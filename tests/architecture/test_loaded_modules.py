@@ -54,12 +54,12 @@ def test_the_contracts_load_the_standard_library_only() -> None:
 @pytest.mark.parametrize(
     "package", sorted(path.parent.relative_to(PACKAGE.parent) for path in PACKAGE.rglob("__init__.py"))
 )
-def test_a_package_loads_nothing_heavy(package: object) -> None:
+def test_rule_25_a_package_loads_nothing_heavy(package: object) -> None:
     assert loaded(f"import {str(package).replace('/', '.')}") & HEAVY == set()
 
 
 @pytest.mark.skipif(not (PACKAGE / "cli/main.py").exists(), reason="not in this tree: cli/main.py")
-def test_help_loads_nothing_heavy() -> None:
+def test_rule_25_help_loads_nothing_heavy() -> None:
     run = "import sys\nsys.argv = ['seamline', '--help']\nfrom seamline.cli.main import main\n"
     names = loaded(f"{run}try:\n    main()\nexcept SystemExit as done:\n    assert not done.code, done.code")
     assert "seamline.cli.main" in names

@@ -101,7 +101,7 @@ def test_every_command_and_option_is_documented() -> None:
         for parameter in command.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
                 assert parameter.help, f"{path} {parameter.opts[-1]} has no help"
-                assert f"`{parameter.opts[-1]}`" in section
+                assert re.search(rf"(`|>|, ){parameter.opts[-1]}\b", section)
 
 
 @needs_command_line

@@ -55,7 +55,9 @@ def main() -> None:
     for row in rows:
         print(f"{row['threshold']:.3f}  evidence {row['evidence']:.3f}  abstains {row['abstains']:.3f}")
     held = cross_validated(asked)
-    print(f"chosen on all: {best(asked):.3f}; held out: evidence {held['evidence']:.3f}, abstains {held['abstains']:.3f}")
+    print(
+        f"chosen on all: {best(asked):.3f}; held out: evidence {held['evidence']:.3f}, abstains {held['abstains']:.3f}"
+    )
     write("answers", {"threshold": best(asked), "held out": held, "rows": rows})
 
 

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from seamline.analyze.text import create as create_analyzer
-
 import seamline
 from seamline import registry
+from seamline.analyze.text import create as create_analyzer
 from seamline.indexing import Indexer
 from seamline.ingest.records import RecordReader, RecordSource
 from seamline.knowledge_base import KnowledgeBase

@@ -22,11 +22,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seamline.analyze.text import create as create_analyzer
-
 import seamline
 from benchmarks import collection
 from benchmarks.results import write
+from seamline.analyze.text import create as create_analyzer
 from seamline.embed import canary
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
 from seamline.knowledge_base import KnowledgeBase

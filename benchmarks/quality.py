@@ -13,10 +13,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from seamline.evaluation.measures import ndcg, recall
-
 from benchmarks import collection
 from benchmarks.results import write
+from seamline.evaluation.measures import ndcg, recall
 from seamline.knowledge_base import KnowledgeBase
 
 VARIANTS: dict[str, dict[str, object]] = {

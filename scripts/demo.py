@@ -7,9 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import seamline
 from rich.console import Console
 from rich.table import Table
+
+import seamline
 from seamline.cli import render
 from seamline.sample import folder
 from seamline.types import Answer

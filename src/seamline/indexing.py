@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from seamline.embed import canary
-from seamline.errors import IdCollisionError, MassDeletionError, SeamlineError, VersionConflictError
+from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
+from seamline.ingest import safety
 from seamline.ports import Analyzer, Chunker, Embedder, EntryReader, IndexedChunk, Source, Store, TokenCounter, Writer
 from seamline.types import (
     Binding,
@@ -101,9 +102,9 @@ class Indexer:
             bound = snapshot.binding(self._scope)
         known = {id_: state for id_, state in states.items() if state.source == source.name}
         entries = list(source.entries())
-        _refuse_collisions(entries, states, source.name)
+        safety.refuse_collisions(entries, states, source.name)
         gone = sorted(known.keys() - {entry.id for entry in entries})
-        _refuse_mass_deletion(gone, len(known), options)
+        safety.refuse_mass_deletion(gone, len(known), options)
         report.seconds["list"] = time.perf_counter() - started
         run = _Run(self, source, options, report, progress, len(entries))
         if options.dry_run:
@@ -296,7 +297,7 @@ class _Run:
         try:
             data = self._source.read(entry)
             state = replace(state, content_sha256=sha256_bytes(data))
-            _refuse_version_conflict(state, known)
+            safety.refuse_version_conflict(state, known)
             if _indexed(known) and known.content_sha256 == state.content_sha256 and known.recipe == self._recipe:  # type: ignore[union-attr]
                 writer.record([state])
                 self._keep(writer, entry, state)
@@ -380,35 +381,3 @@ class _Run:
 
 def _indexed(state: IngestState | None) -> bool:
     return state is not None and state.status in (IngestStatus.COMMITTED, IngestStatus.SKIPPED)
-
-
-def _refuse_collisions(
-    entries: Sequence[SourceEntry], states: Mapping[DocumentId, IngestState], source_name: str
-) -> None:
-    for entry in entries:
-        other = states.get(entry.id)
-        if other is not None and other.source != source_name:
-            raise IdCollisionError(
-                f"{entry.id!r} of {source_name!r} is already the id of a document of {other.source!r}",
-                hint="index a folder above both, or use another --kb",
-            )
-
-
-def _refuse_mass_deletion(gone: Sequence[DocumentId], known: int, options: SyncOptions) -> None:
-    if options.allow_mass_delete or len(gone) <= options.mass_delete_floor:
-        return
-    if len(gone) > options.mass_delete_share * known:
-        raise MassDeletionError(
-            f"this sync would remove {len(gone)} of {known} documents; nothing was changed",
-            hint="check the path; if they are really gone, repeat with --allow-mass-delete",
-        )
-
-
-def _refuse_version_conflict(state: IngestState, known: IngestState | None) -> None:
-    if known is None or state.version is None or known.version != state.version:
-        return
-    if known.content_sha256 is not None and known.content_sha256 != state.content_sha256:
-        raise VersionConflictError(
-            f"{state.document_id}: version {state.version!r} came with other bytes than before",
-            hint="give changed content a new version",
-        )

@@ -31,7 +31,10 @@ def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Com
     """Every visible command by its path, as it is typed."""
     yield path, command
     if isinstance(command, click.Group):
-        for name, inner in sorted(command.commands.items()):
+        context = click.Context(command)
+        for name in sorted(command.list_commands(context)):
+            inner = command.get_command(context, name)
+            assert inner is not None
             if not inner.hidden:
                 yield from commands(inner, f"{path} {name}")
 

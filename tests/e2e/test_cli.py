@@ -115,7 +115,7 @@ def test_a_bad_file_fails_alone_with_exit_code_1(cli: Cli, docs: Path) -> None:
     assert status["failed"][0]["document_id"] == "broken.pdf"
 
 
-def test_rule_05_a_deleted_file_leaves_no_trace(cli: Cli, docs: Path, tmp_path: Path) -> None:
+def test_rule_05_a_deleted_file_leaves_no_trace(cli: Cli, docs: Path) -> None:
     extra = docs / "secret.txt"
     extra.write_text("The seal of the treasure chest is kept at four knots depth.\n", encoding="utf-8")
     cli("index", docs)
@@ -230,6 +230,7 @@ def test_errors_are_json_when_json_is_asked_for(cli: Cli) -> None:
 def test_rule_01_another_space_is_refused_but_keywords_still_work(
     indexed: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert indexed("search", "seal").code == 0
     other = Cli(tmp_path / "home", capsys, provider="local")
     refused = other("search", "seal")
     assert refused.code == 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from seamline.chunk.structural import create as create_chunker
 
 from seamline.analyze.text import create as create_analyzer
+from seamline.chunk.structural import create as create_chunker
 from seamline.embed import canary
 from seamline.errors import IdCollisionError, IngestError, ListingError, MassDeletionError, SpaceMismatchError
 from seamline.indexing import Indexer

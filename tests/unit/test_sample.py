@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from seamline.kit import load_documents
-
 from seamline.sample import build_bundled_chunks, folder, frozen_bytes, load_bundled_chunks
 
 

@@ -107,7 +107,9 @@ def retrieval_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option("-k", "--limit", type=int, help="Passages returned.")
     @click.option("--mode", type=click.Choice(["economy", "hybrid", "dense", "keyword"]), help="Retrieval mode.")
-    @click.option("--rerank", type=click.Choice(["auto", "off", "required"]), default="auto", show_default=True)
+    @click.option(
+        "--rerank", type=click.Choice(["auto", "off", "required"]), default="auto", show_default=True, help="Rerank."
+    )
     @click.option("--query-language", default="auto", metavar="TAG", help="Language of the question.")
     @click.option("--document", "documents", multiple=True, metavar="ID", help="Only these documents; repeatable.")
     @click.option("--where", "filters", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata.")

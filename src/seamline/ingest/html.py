@@ -92,10 +92,10 @@ def _declared(data: bytes) -> str | None:
 
 def _agrees(data: bytes, declared: str) -> bool:
     ranked = ladder.ranked(data)
-    chaos = {codecs.lookup(match.encoding).name: match.chaos for match in ranked}
+    chaos = {codecs.lookup(name).name: value for name, value in ranked}
     if not ranked or declared not in {codecs.lookup(name).name for name in ladder.LEGACY}:
         return True
-    return declared in chaos and chaos[declared] <= ranked[0].chaos + 0.1
+    return declared in chaos and chaos[declared] <= ranked[0][1] + 0.1
 
 
 def create(settings: Mapping[str, object]) -> HtmlParser:  # noqa: ARG001

@@ -8,10 +8,16 @@ from pathlib import Path
 from seamline.fingerprint import sha256_text
 from seamline.ingest.folder import ListingLimits
 from seamline.ingest.sandbox import ParseLimits
+from seamline.settings import load
 from seamline.types import Block, Document, DocumentId, Page, Provenance, Quality, SourceEntry
 
 LISTING = ListingLimits(max_files=1000, max_file_bytes=10_000_000, max_total_bytes=100_000_000, max_depth=20)
 PARSING = ParseLimits(timeout_s=10.0, memory_bytes=512 * 1024 * 1024, output_chars=1_000_000)
+
+
+def settings(**flags: object) -> dict[str, object]:
+    """The default settings with some replaced, whatever the environment says."""
+    return load(flags, environ={}).values.mapping()
 
 
 def document(

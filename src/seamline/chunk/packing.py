@@ -140,9 +140,14 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
 
 
 def _union(before: Draft, after: Draft) -> Draft:
-    common = tuple(
-        left
-        for index, (left, right) in enumerate(zip(before.path, after.path, strict=False))
-        if before.path[: index + 1] == after.path[: index + 1] and left == right
-    )
-    return Draft(before.start, after.end, common or before.path, before.first, after.last)
+    return Draft(before.start, after.end, _joint_path(before, after), before.first, after.last)
+
+
+def _joint_path(before: Draft, after: Draft) -> tuple[str, ...]:
+    """The path of the longer part where one section lies in the other, else what both share, else the first."""
+    shared = 0
+    while before.path[shared : shared + 1] == after.path[shared : shared + 1] != ():
+        shared += 1
+    if shared in (len(before.path), len(after.path)):
+        return max(before, after, key=lambda draft: draft.length).path
+    return before.path[:shared] or before.path

@@ -58,6 +58,16 @@ def test_ignore_files_use_gitignore_rules_and_the_deepest_decides(tmp_path: Path
     assert ids(FolderSource([tmp_path], limits=LISTING)) == ["keep.md", "sub/a.log", "sub/build/y.md"]
 
 
+def test_names_that_are_not_utf8_get_ids_that_are_text(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/caf\xe9.md"
+    with open(name, "wb") as file:
+        file.write(b"x")
+    source = FolderSource([tmp_path], limits=LISTING)
+    (entry,) = source.entries()
+    assert entry.id == "caf\ufffd.md"
+    assert source.read(entry) == b"x"
+
+
 def test_links_are_followed_inside_the_root_only_and_cycles_end(tmp_path: Path) -> None:
     root = make(tmp_path / "root", "real/a.md")
     make(tmp_path / "outside", "secret.md")

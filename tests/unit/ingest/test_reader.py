@@ -12,9 +12,8 @@ import pytest
 from seamline.fingerprint import sha256_bytes, sha256_text
 from seamline.ingest.load import load_documents
 from seamline.ingest.reader import EntryReader
-from seamline.settings import Settings
 from seamline.types import ParseStatus
-from support.ingest import PARSING, entry, pdf
+from support.ingest import PARSING, entry, pdf, settings
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +77,7 @@ def test_bad_content_is_a_status_with_its_reason(
 def test_load_documents_returns_all_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text("# B\n", encoding="utf-8")
     (tmp_path / "a.txt").write_text("alpha", encoding="utf-8")
-    documents = load_documents(tmp_path, settings=Settings().mapping())
+    documents = load_documents(tmp_path, settings=settings())
     assert [(document.id, document.text) for document in documents] == [("a.txt", "alpha"), ("b.md", "# B\n")]
 
 

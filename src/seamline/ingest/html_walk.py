@@ -231,7 +231,7 @@ class _Walk:
             text = raw.strip("\n").rstrip()
         elif inside.row:
             cells = [" ".join(cell.split()) for cell in raw.split(" | ")]
-            text = " | ".join(cells).strip(" |")
+            text = " | ".join(cells[:-1] + list(filter(None, cells[-1:]))).strip() if any(cells) else ""
         else:
             text = "\n".join(filter(None, (" ".join(line.split()) for line in raw.split("\n"))))
         if text.strip():

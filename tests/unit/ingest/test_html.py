@@ -55,6 +55,22 @@ def test_what_a_reader_does_not_see_is_not_there(unseen: str) -> None:
     assert unseen not in parse(PAGE).text
 
 
+def test_empty_cells_keep_the_columns_apart() -> None:
+    table = "<table><tr><td></td><td>b</td></tr><tr><td>a</td><td></td><td>c</td></tr><tr><td></td></tr></table>"
+    assert shown(parse(table)) == [("table_row", "| b"), ("table_row", "a |  | c")]
+
+
+def test_links_outside_the_main_part_are_boilerplate_and_short_lists_are_not() -> None:
+    links = "".join(f"<li><a href='/{n}'>Related page number {n}</a></li>" for n in range(5))
+    prose = "<p>" + "A paragraph of the article that is long enough to be content. " * 5 + "</p>"
+    listed = "<ul><li>one</li><li>two</li></ul>"
+    page = f"<body><div><ul>{links}</ul></div><div><h1>Title</h1>{prose}{listed}{prose}</div></body>"
+    text = parse(page).text
+    assert "Related page" not in text
+    assert "one\ntwo" in text
+    assert "Related page" in parse(page.replace("<body>", "<body><main>")).text
+
+
 def test_tables_that_lay_a_page_out_are_no_rows() -> None:
     nested = (
         "<table><tr><td><table><tr><td>a</td><td>b</td></tr></table></td><td><p>beside the table</p></td></tr></table>"

@@ -136,6 +136,8 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
         splitter=None,
         language=None,
     )
+    if min(end - start for start, end in spans) <= small.length:
+        return [before, small]
     return [Draft(start, end, small.path, whole.first, whole.last) for start, end in spans]
 
 

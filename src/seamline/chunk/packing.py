@@ -109,7 +109,8 @@ def joined(document: Document, drafts: list[Draft], sizes: ChunkSizes) -> list[D
         elif result[-1].length < sizes.least and _fit(result[-1], draft, sizes):
             result[-1] = _union(result[-1], draft)
         elif draft.length < sizes.least and not (after and _fit(draft, after, sizes)):
-            result[-1:] = _backwards(document, result[-1], draft, sizes)
+            covered = result[-2].end if len(result) > 1 else 0
+            result[-1:] = _backwards(document, result[-1], draft, sizes, covered)
         else:
             result.append(draft)
     return result
@@ -120,8 +121,11 @@ def _fit(before: Draft, after: Draft, sizes: ChunkSizes) -> bool:
     return after.end - before.start <= room
 
 
-def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSizes) -> list[Draft]:
-    """Join a small draft to the one before it, or share their text out between them."""
+def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSizes, covered: int) -> list[Draft]:
+    """Join a small draft to the one before it, or share their text out between them.
+
+    What chunks before these already hold (up to ``covered``) is not shared out again: it was overlap.
+    """
     if _fit(before, small, sizes):
         return [_union(before, small)]
     if before.last != small.first:
@@ -129,7 +133,7 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
     whole = _union(before, small)
     spans = cut(
         document.text,
-        whole.start,
+        max(whole.start, covered),
         whole.end,
         most=sizes.target,
         least=min(sizes.least, sizes.target // 3),

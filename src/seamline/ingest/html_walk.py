@@ -31,6 +31,13 @@ _BREAKING = frozenset(_HEADINGS) | frozenset(
         "ul",
     }
 )  # fmt: skip
+_KINDS: dict[str, BlockKind] = {
+    "pre": "code",
+    "li": "list_item",
+    "dt": "list_item",
+    "dd": "list_item",
+    "blockquote": "quote",
+}
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _MAX_NODES = 2_000_000
 _MAX_FRAMES = 20
@@ -206,9 +213,7 @@ class _Walk:
             if node.query_selector("table") is not None:
                 return _Open("paragraph", main=main)
             return _Open("table_row", group=group, row=True, main=main)
-        kind = {"pre": "code", "li": "list_item", "dt": "list_item", "dd": "list_item", "blockquote": "quote"}.get(
-            tag, kind
-        )  # type: ignore[assignment]
+        kind = _KINDS.get(tag, kind)
         return _Open(kind, group=group, preformatted=tag == "pre", main=main)
 
     def _frame(self, node: ElementNode) -> None:

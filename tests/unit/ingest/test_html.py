@@ -98,7 +98,7 @@ def test_a_declared_encoding_is_used_where_the_bytes_agree() -> None:
     assert decode_html(f'<meta charset="windows-1251"><p>{russian}'.encode("cp1251"))[0].endswith(russian)
 
 
-@pytest.mark.parametrize("lie", ["iso-8859-1", "windows-1252", "utf-16", "no-such-charset", "gb2312"])
+@pytest.mark.parametrize("lie", ["iso-8859-1", "windows-1252", "utf-16", "no-such-charset", "hex", "gb2312"])
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1256"])
 def test_a_wrong_declaration_is_overridden(lie: str, encoding: str) -> None:
     arabic = "عندما ينقطع الاتصال بقاعدة البيانات يحاول النظام مرة أخرى ثم يسجل الخطأ"

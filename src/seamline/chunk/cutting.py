@@ -62,14 +62,14 @@ def _windows(text: str, start: int, end: int, most: int, least: int) -> Iterator
     while end - position > most:
         # The last two share what is left, so that neither is a scrap.
         room = most if end - position >= most + least else (end - position + 1) // 2
-        stop = _pause(text, position, position + room)
+        stop = _pause(text, position, position + room) or _pause(text, position, position + most) or position + most
         yield from _visible(text, position, stop)
         position = stop
     yield from _visible(text, position, end)
 
 
-def _pause(text: str, start: int, limit: int) -> int:
-    """The best place to cut in the second half of ``text[start:limit]``."""
+def _pause(text: str, start: int, limit: int) -> int | None:
+    """The best place to cut in the second half of ``text[start:limit]``; ``None`` when one cluster fills it."""
     middle = (start + limit) // 2
     for pattern in _PAUSES:
         last = None
@@ -77,7 +77,7 @@ def _pause(text: str, start: int, limit: int) -> int:
             pass
         if last is not None and is_boundary(text, last.end()):
             return last.end()
-    return boundary_at_or_before(text, limit, start) or limit
+    return boundary_at_or_before(text, limit, start)
 
 
 def _visible(text: str, start: int, end: int) -> Iterator[Span]:

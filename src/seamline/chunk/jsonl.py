@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from seamline.errors import IngestError
 from seamline.fingerprint import canonical_json
@@ -47,7 +46,9 @@ def _read(lines: Iterable[str], where: str) -> Iterator[Chunk]:
             ) from error
 
 
-def _chunk(record: dict[str, Any]) -> Chunk:
+def _chunk(record: object) -> Chunk:
+    if not isinstance(record, dict):
+        raise TypeError("not an object")
     unknown = record.keys() - _FIELDS
     if unknown:
         raise ValueError(f"unknown fields: {', '.join(sorted(unknown))}")

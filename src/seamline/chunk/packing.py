@@ -109,7 +109,8 @@ def joined(document: Document, drafts: list[Draft], sizes: ChunkSizes) -> list[D
         elif result[-1].length < sizes.least and _fit(result[-1], draft, sizes):
             result[-1] = _union(result[-1], draft)
         elif draft.length < sizes.least and not (after and _fit(draft, after, sizes)):
-            result[-1:] = _backwards(document, result[-1], draft, sizes)
+            covered = result[-2].end if len(result) > 1 else 0
+            result[-1:] = _backwards(document, result[-1], draft, sizes, covered)
         else:
             result.append(draft)
     return result
@@ -120,8 +121,11 @@ def _fit(before: Draft, after: Draft, sizes: ChunkSizes) -> bool:
     return after.end - before.start <= room
 
 
-def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSizes) -> list[Draft]:
-    """Join a small draft to the one before it, or share their text out between them."""
+def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSizes, covered: int) -> list[Draft]:
+    """Join a small draft to the one before it, or share their text out between them.
+
+    What chunks before these already hold (up to ``covered``) is not shared out again: it was overlap.
+    """
     if _fit(before, small, sizes):
         return [_union(before, small)]
     if before.last != small.first:
@@ -129,20 +133,27 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
     whole = _union(before, small)
     spans = cut(
         document.text,
-        whole.start,
+        max(whole.start, covered),
         whole.end,
         most=sizes.target,
         least=min(sizes.least, sizes.target // 3),
         splitter=None,
         language=None,
     )
+    if min(end - start for start, end in spans) <= small.length:
+        return [before, small]
     return [Draft(start, end, small.path, whole.first, whole.last) for start, end in spans]
 
 
 def _union(before: Draft, after: Draft) -> Draft:
-    common = tuple(
-        left
-        for index, (left, right) in enumerate(zip(before.path, after.path, strict=False))
-        if before.path[: index + 1] == after.path[: index + 1] and left == right
-    )
-    return Draft(before.start, after.end, common or before.path, before.first, after.last)
+    return Draft(before.start, after.end, _joint_path(before, after), before.first, after.last)
+
+
+def _joint_path(before: Draft, after: Draft) -> tuple[str, ...]:
+    """The path of the longer part where one section lies in the other, else what both share, else the first."""
+    shared = 0
+    while before.path[shared : shared + 1] == after.path[shared : shared + 1] != ():
+        shared += 1
+    if shared in (len(before.path), len(after.path)):
+        return max(before, after, key=lambda draft: draft.length).path
+    return before.path[:shared] or before.path

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
 
 from seamline.ingest import euc_tw
-
-if TYPE_CHECKING:
-    from charset_normalizer import CharsetMatch
 
 _BOMS = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
@@ -52,26 +48,29 @@ def from_marks(data: bytes) -> tuple[str, str] | None:
 
 def guess(data: bytes) -> tuple[str, str]:
     """Decode by statistics; the last resort is cp1252 with U+FFFD for what it does not define."""
-    for match in ranked(data):
-        decoded = _strict(data, match.encoding)
+    for name, _ in ranked(data):
+        decoded = _strict(data, name)
         if decoded is not None:
             return decoded
         # A sample cannot show a broken byte elsewhere: one in a thousand is damage, more is a wrong guess.
-        text = data.decode(match.encoding, "replace")
+        text = data.decode(name, "replace")
         if text.count("\ufffd") * 1000 <= len(text):
-            return text, match.encoding
+            return text, name
     return euc_tw.decode(data) or (data.decode("cp1252", "replace"), "cp1252")
 
 
-def ranked(data: bytes) -> list[CharsetMatch]:
-    """Legacy encodings that explain a sample of ``data``, the likeliest first."""
+def ranked(data: bytes) -> list[tuple[str, float]]:
+    """Legacy encodings that explain a sample of ``data`` with their chaos in [0, 1], the likeliest first."""
     from charset_normalizer import from_bytes
 
     matches = from_bytes(_sample(data), cp_isolation=list(LEGACY), preemptive_behaviour=False, enable_fallback=False)
-    return sorted(
-        (match for match in matches if match.encoding in LEGACY),
-        key=lambda match: (round(match.chaos, 2), -round(match.coherence, 1), LEGACY.index(match.encoding)),
-    )
+    found = [
+        (round(match.chaos, 2), -round(match.coherence, 1), LEGACY.index(name), name)
+        for match in matches
+        for name in match.could_be_from_charset  # several encodings may read the sample alike
+        if name in LEGACY
+    ]
+    return [(name, chaos) for chaos, _, _, name in sorted(found)]
 
 
 def damaged_utf8(data: bytes) -> tuple[str, str] | None:

@@ -163,26 +163,30 @@ class FolderSource:
                 )
             try:
                 rules = inherited.below(folder, prefix)
-                with os.scandir(folder) as listing:
-                    children = sorted(listing, key=lambda child: child.name)
+                children = _children(folder, root)
             except OSError as error:
                 raise ListingError(
                     f"{folder}: cannot be listed ({error.strerror})",
                     hint="make it readable or exclude it in .seamlineignore; nothing was removed",
                 ) from error
-            for child in children:
-                id_ = prefix + child.name
-                if child.name.startswith("."):
-                    continue
-                target = _target(child, root)
-                if target is None:
-                    continue
-                status = target.stat()
+            for name, target, status in children:
+                id_ = prefix + name
                 if stat.S_ISDIR(status.st_mode):
                     if target not in trail and not rules.ignores(id_ + "/"):
                         pending.append((target, id_ + "/", rules, (*trail, target)))
                 elif stat.S_ISREG(status.st_mode) and not rules.ignores(id_):
                     yield _File(id_, target, status.st_size, status.st_mtime_ns)
+
+
+def _children(folder: Path, root: Path) -> list[tuple[str, Path, os.stat_result]]:
+    """What a folder holds, dot-names and links out of the root left out. Names are text, whatever their bytes."""
+    with os.scandir(folder) as listing:
+        shown = [(child, _target(child, root)) for child in listing if not child.name.startswith(".")]
+    return [
+        (os.fsencode(child.name).decode("utf-8", "replace"), target, target.stat())
+        for child, target in shown
+        if target is not None
+    ]
 
 
 def _target(child: os.DirEntry[str], root: Path) -> Path | None:

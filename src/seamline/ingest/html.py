@@ -72,7 +72,7 @@ def decode_html(data: bytes) -> tuple[str, str]:
         return ladder.damaged_utf8(data) or ladder.guess(data)
     try:
         text = data.decode(declared)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, LookupError):  # the latter for codecs that are no text encodings, such as hex
         return ladder.guess(data)
     return (text, declared) if _agrees(data, declared) else ladder.guess(data)
 
@@ -87,15 +87,15 @@ def _declared(data: bytes) -> str | None:
     except LookupError:
         return None
     # UTF-16 cannot be declared in ASCII; what says so is something else.
-    return None if codec.name.startswith("utf-16") or not codec._is_text_encoding else codec.name
+    return None if codec.name.startswith("utf-16") else codec.name
 
 
 def _agrees(data: bytes, declared: str) -> bool:
     ranked = ladder.ranked(data)
-    chaos = {codecs.lookup(match.encoding).name: match.chaos for match in ranked}
+    chaos = {codecs.lookup(name).name: value for name, value in ranked}
     if not ranked or declared not in {codecs.lookup(name).name for name in ladder.LEGACY}:
         return True
-    return declared in chaos and chaos[declared] <= ranked[0].chaos + 0.1
+    return declared in chaos and chaos[declared] <= ranked[0][1] + 0.1
 
 
 def create(settings: Mapping[str, object]) -> HtmlParser:  # noqa: ARG001

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from seamline.ingest.clean import clean
-from seamline.ingest.main_content import main_content_filter
+from seamline.ingest.main_content import in_main_content
 from seamline.types import Block, BlockKind, MetadataValue
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _UNSEEN = frozenset(
     {
         "script", "style", "noscript", "template", "svg", "head", "canvas", "audio", "video", "object", "embed",
-        "applet", "map", "datalist", "frameset", "noframes", "nav", "footer", "dialog",
+        "applet", "map", "datalist", "frameset", "noframes", "nav", "footer", "dialog", "button",
     }
 )  # fmt: skip
 _ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "dialog", "alertdialog"})
@@ -31,6 +31,13 @@ _BREAKING = frozenset(_HEADINGS) | frozenset(
         "ul",
     }
 )  # fmt: skip
+_KINDS: dict[str, BlockKind] = {
+    "pre": "code",
+    "li": "list_item",
+    "dt": "list_item",
+    "dd": "list_item",
+    "blockquote": "quote",
+}
 _GROUPS = frozenset({"ul", "ol", "dl", "table", "blockquote"})
 _MAX_NODES = 2_000_000
 _MAX_FRAMES = 20
@@ -56,6 +63,8 @@ class Piece:
     text: str
     level: int | None = None
     group: int | None = None
+    linked: bool = False
+    """Whether it is mostly links, outside what the page itself calls its main part."""
 
 
 def read_page(source: str) -> Page:
@@ -65,7 +74,10 @@ def read_page(source: str) -> Page:
     tree = HTMLTree.parse(source)
     walk = _Walk()
     walk.run(tree)
-    pieces = main_content_filter(tree, walk.pieces, text_of=lambda piece: piece.text)
+    # The heuristics also give up short lists and tables, which are content: they decide on links only.
+    doubtful = [piece.linked for piece in walk.pieces]
+    kept = iter(in_main_content(tree, [piece.text for piece in walk.pieces if piece.linked]))
+    pieces = [piece for piece, asked in zip(walk.pieces, doubtful, strict=True) if not asked or next(kept)]
     text, blocks = _laid_out(pieces)
     headings = (piece.text for piece in walk.pieces if piece.level == 1)
     title = " ".join(clean(tree.title or "").text.split()) or next(headings, None)
@@ -115,6 +127,8 @@ class _Open:
     group: int | None = None
     preformatted: bool = False
     row: bool = False
+    main: bool = False
+    linked: bool = False
 
 
 @dataclass(slots=True)
@@ -124,6 +138,7 @@ class _Walk:
     pieces: list[Piece] = field(default_factory=list)
     cut: str | None = None
     buffer: list[str] = field(default_factory=list)
+    linked: int = 0
     groups: int = 0
     frames: int = 0
 
@@ -149,13 +164,19 @@ class _Walk:
                 self.cut = f"more than {_MAX_NODES} nodes"
                 break
             if node.type == NodeType.TEXT:
-                self.buffer.append(node.value or "" if inside.preformatted else " ".join(_padded(node.value or "")))
+                self._say(node.value or "", inside)
             elif isinstance(node, ElementNode):
                 if not _unseen(node):
                     self._enter(node, inside, stack)
             elif isinstance(node, DocumentNode):
                 stack.extend((child, inside) for child in _children_reversed(node))
         self._flush(_Open("paragraph"))
+
+    def _say(self, value: str, inside: _Open) -> None:
+        said = value if inside.preformatted else " ".join(_padded(value))
+        self.buffer.append(said)
+        if inside.linked:
+            self.linked += len(said)
 
     def _enter(self, node: ElementNode, inside: _Open, stack: list[tuple[Node, _Open] | _Open | str]) -> None:
         tag = node.tag
@@ -173,26 +194,27 @@ class _Walk:
             stack.append(inside)
         elif tag in _BREAKING:
             stack.append(" ")
+        if tag == "a":
+            inside = replace(inside, linked=True)
         stack.extend((child, inside) for child in _children_reversed(node))
 
     def _opened(self, tag: str, node: ElementNode, inside: _Open) -> _Open:
+        """What holds inside a block element."""
         group = inside.group
         if tag in _GROUPS and (group is None or tag == "table"):
             self.groups += 1
             group = self.groups
+        main = inside.main or tag in ("main", "article") or node.getattr("role") == "main"
+        kind: BlockKind = inside.kind if inside.kind != "heading" else "paragraph"
         if tag in _HEADINGS:
-            return _Open("heading", level=_HEADINGS[tag], row=False)
-        if tag == "pre":
-            return _Open("code", preformatted=True, group=group)
+            return _Open("heading", level=_HEADINGS[tag], main=main)
         if tag == "tr":
             # A row that holds a table of its own only lays the page out.
-            laid_out = node.query_selector("table") is not None
-            return _Open("paragraph", group=None) if laid_out else _Open("table_row", group=group, row=True)
-        if tag in ("li", "dt", "dd"):
-            return _Open("list_item", group=group)
-        if tag == "blockquote":
-            return _Open("quote", group=group)
-        return _Open(inside.kind if inside.kind != "heading" else "paragraph", inside.level, group)
+            if node.query_selector("table") is not None:
+                return _Open("paragraph", main=main)
+            return _Open("table_row", group=group, row=True, main=main)
+        kind = _KINDS.get(tag, kind)
+        return _Open(kind, group=group, preformatted=tag == "pre", main=main)
 
     def _frame(self, node: ElementNode) -> None:
         from resiliparse.parse.html import HTMLTree
@@ -214,12 +236,13 @@ class _Walk:
             text = raw.strip("\n").rstrip()
         elif inside.row:
             cells = [" ".join(cell.split()) for cell in raw.split(" | ")]
-            text = " | ".join(cells).strip(" |")
+            text = " | ".join(cells[:-1] + list(filter(None, cells[-1:]))).strip() if any(cells) else ""
         else:
             text = "\n".join(filter(None, (" ".join(line.split()) for line in raw.split("\n"))))
         if text.strip():
-            level = inside.level
-            self.pieces.append(Piece(inside.kind, text, level, inside.group))
+            linked = not inside.main and self.linked * 2 > len(text)
+            self.pieces.append(Piece(inside.kind, text, inside.level, inside.group, linked))
+        self.linked = 0
 
 
 def _padded(value: str) -> Iterator[str]:

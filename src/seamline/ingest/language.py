@@ -102,4 +102,7 @@ def _among(sample: str, script: str) -> tuple[str | None, float]:
 def _identifier() -> LanguageIdentifier:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    # The rarer languages, with tags of three letters, win on noise more often than on their own texts.
+    identifier.set_languages([label for label in identifier.labels if len(label) == 2])
+    return identifier

@@ -7,7 +7,6 @@ import re
 from seamline.types import Quality
 
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
-_VISIBLE = re.compile(r"\S")
 
 GARBLED_SHARE = 0.2
 """Share of visible characters that stand for nothing. Real texts with a few icons or bad bytes stay below."""
@@ -18,7 +17,7 @@ def measure(text: str, *, controls: int = 0, failed_pages: int = 0) -> Quality:
     return Quality(
         characters=len(text),
         replacement_characters=text.count("\ufffd"),
-        private_use_characters=0 if text.isascii() else sum(1 for _ in _PRIVATE.finditer(text)),
+        private_use_characters=0 if text.isascii() else len(_PRIVATE.findall(text)),
         control_characters_removed=controls,
         failed_pages=failed_pages,
     )
@@ -32,7 +31,7 @@ def garbled(text: str, quality: Quality) -> str | None:
     bad = quality.replacement_characters + quality.private_use_characters + quality.control_characters_removed
     if bad == 0:
         return None
-    visible = sum(1 for _ in _VISIBLE.finditer(text)) + quality.control_characters_removed
+    visible = len("".join(text.split())) + quality.control_characters_removed
     if bad <= GARBLED_SHARE * visible:
         return None
     return (

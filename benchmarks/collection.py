@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import seamline
-from seamline import registry
 from seamline.analyze.text import create as create_analyzer
-from seamline.indexing import Indexer
+from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.records import RecordReader, RecordSource
 from seamline.knowledge_base import KnowledgeBase
 from seamline.types import Progress, SyncOptions
@@ -60,7 +59,7 @@ def index(folder: Path, home: Path, kb: str, settings: Mapping[str, object]) -> 
         opened.scope,
         embedder=opened.embedder(),
         analyzer=create_analyzer(values.mapping()),
-        chunker=registry.factory("chunkers", values.chunker)(values.mapping()),
+        chunker=chunker_for(values.mapping()),
         reader=RecordReader(language=language_of(folder.name)),
     )
     options = SyncOptions(

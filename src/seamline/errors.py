@@ -18,6 +18,7 @@
     │   ├── StoreCorruptError       a stored index does not pass its own checks
     │   └── WeightsMismatchError    model weights with an unexpected hash
     ├── IngestError                 a source or a document could not be read
+    │   ├── TransientIngestError    a file that cannot be read now, but may be at the next sync
     │   ├── ListingError            a listing is incomplete, so nothing may be removed
     │   ├── MassDeletionError       a sync would delete more than the allowed share
     │   └── ParseError              a document could not be extracted; carries its status
@@ -145,6 +146,13 @@ class IngestError(SeamlineError):
     """A source or a document could not be read."""
 
     code = "ingest"
+
+
+class TransientIngestError(IngestError):
+    """A file that cannot be read now, but may be at the next sync."""
+
+    code = "ingest_transient"
+    retryable = True
 
 
 class ListingError(IngestError):

@@ -11,7 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from seamline import registry
+from seamline.analyze.sentences import SentencexSplitter
 from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
@@ -53,6 +56,17 @@ class _Ready:
     chunks: tuple[Chunk, ...]
     state: IngestState
     is_new: bool
+
+
+def chunker_for(settings: Mapping[str, Any]) -> Chunker:
+    """The configured chunker, with a sentence splitter for blocks that are too long.
+
+    ``embed_max_chars`` is a ceiling on every chunk where it is set.
+    """
+    most = min(settings["max_chunk_chars"], settings["embed_max_chars"] or settings["max_chunk_chars"])
+    build = registry.factory("chunkers", settings["chunker"])
+    made: Chunker = build({**settings, "max_chunk_chars": most}, splitter=SentencexSplitter())
+    return made
 
 
 class Indexer:

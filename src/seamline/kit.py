@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seamline.chunk.structural import create as create_chunker
-from seamline.indexing import INDEXABLE
+from seamline.indexing import INDEXABLE, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
@@ -36,7 +35,7 @@ def chunk_loaded_documents(
     ``SettingsError`` for a size outside its bounds, or an overlap of more than half of it.
     """
     given = {"chunk_chars": chunk_size, "chunk_overlap_chars": chunk_overlap}
-    chunker = create_chunker(_values({name: value for name, value in given.items() if value is not None}))
+    chunker = chunker_for(_values({name: value for name, value in given.items() if value is not None}))
     return [
         chunk for document in documents if document.status in INDEXABLE for chunk in chunker.chunk(document).children
     ]

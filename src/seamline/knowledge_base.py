@@ -12,7 +12,7 @@ from seamline import registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.errors import NotFoundError, QueryError
-from seamline.indexing import Indexer
+from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
@@ -139,7 +139,7 @@ class KnowledgeBase:
                 self.scope,
                 embedder=embedder,
                 analyzer=self._analyzer,
-                chunker=registry.factory("chunkers", values.chunker)(_chunker_settings(values)),
+                chunker=chunker_for(values.mapping()),
                 reader=reader,
             )
             return indexer.sync(source, options, progress)
@@ -327,11 +327,6 @@ def answer_question(question: str, *, kb: KnowledgeBase | str = "default", **opt
         return kb.ask(question, **options)
     with open(kb) as opened:
         return opened.ask(question, **options)
-
-
-def _chunker_settings(values: settings_module.Settings) -> dict[str, object]:
-    ceiling = values.embed_max_chars or values.max_chunk_chars
-    return values.mapping() | {"max_chunk_chars": min(values.max_chunk_chars, ceiling)}
 
 
 def _accepted(value: MetadataValue | Sequence[MetadataValue]) -> frozenset[MetadataValue]:

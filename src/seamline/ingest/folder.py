@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seamline.errors import IdCollisionError, IngestError, ListingError
+from seamline.errors import IdCollisionError, IngestError, ListingError, TransientIngestError
 from seamline.ingest.ignore import IgnoreRules
 from seamline.types import DocumentId, SourceEntry
 
@@ -27,13 +27,6 @@ class ListingLimits:
         """Pick the settings of the same names."""
         names = ("max_files", "max_file_bytes", "max_total_bytes", "max_depth")
         return cls(**{name: int(str(settings[name])) for name in names})
-
-
-class RetryableIngestError(IngestError):
-    """A file that cannot be read now, but may be at the next sync."""
-
-    code = "ingest_transient"
-    retryable = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +98,7 @@ class FolderSource:
         try:
             return self._read(path)
         except OSError as error:
-            raise RetryableIngestError(
+            raise TransientIngestError(
                 f"{path}: cannot be read ({error.strerror})", hint="check its permissions, then index again"
             ) from error
 
@@ -115,7 +108,7 @@ class FolderSource:
         with open(os.open(path, flags), "rb") as file:
             before = os.fstat(file.fileno())
             if not stat.S_ISREG(before.st_mode):
-                raise RetryableIngestError(f"{path}: is no longer a regular file", hint="index again")
+                raise TransientIngestError(f"{path}: is no longer a regular file", hint="index again")
             if before.st_size > self._limits.max_file_bytes:
                 raise IngestError(
                     f"{path}: {before.st_size} bytes, over the limit of {self._limits.max_file_bytes}",
@@ -124,7 +117,7 @@ class FolderSource:
             data = file.read(before.st_size + 1)
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != before.st_size:
-            raise RetryableIngestError(f"{path}: changed while it was read", hint="index again when it is complete")
+            raise TransientIngestError(f"{path}: changed while it was read", hint="index again when it is complete")
         return data
 
     def _check_totals(self, files: int, size: int) -> None:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier  # type: ignore[import-untyped]
+    from py3langid.langid import LanguageIdentifier
 
 VERSION = f"1+py3langid-{version('py3langid')}"
 MIN_LETTERS = 20

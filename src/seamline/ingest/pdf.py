@@ -17,7 +17,7 @@ from seamline.ports import Parsed
 from seamline.types import Block, MetadataValue, Page, ParseStatus
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument  # type: ignore[import-untyped]
+    from pypdfium2 import PdfDocument
 
 # PDFium marks the hyphen of a word that was divided at a line's end; older versions with \x02.
 _DIVIDED = re.compile("[\x02\ufffe](?:\r?\n)?")

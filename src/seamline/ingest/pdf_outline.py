@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from seamline.types import Block, Page
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument  # type: ignore[import-untyped]
+    from pypdfium2 import PdfDocument
 
 _NUMBERING = re.compile(r"^[\d.]+\s+|\W+")
 _MOST_ENTRIES = 10_000

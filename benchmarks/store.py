@@ -78,28 +78,33 @@ def corpus(chunks: int, words: Words, random: np.random.Generator) -> Iterator[t
             text=text,
             text_sha256=sha,
             media_type="text/markdown",
-            provenance=Provenance(source_uri=f"file:///{name}", content_sha256=sha, parser="markdown", parser_version="1"),
+            provenance=Provenance(
+                source_uri=f"file:///{name}", content_sha256=sha, parser="markdown", parser_version="1"
+            ),
             quality=Quality(characters=len(text)),
             readable_by=frozenset({"rare"}) if number % 100 == 0 else frozenset({"common"}),
         )
-        yield document, [
-            IndexedChunk(
-                chunk=Chunk(
-                    id=ChunkId(f"chk_{sha256_text(f'{name}:{place}')[:32]}"),
-                    document_id=name,
-                    text=part,
-                    char_start=1001 * place,
-                    char_end=1001 * place + 1000,
-                    chunk_index=place,
-                    language="en",
-                    document_sha256=sha,
-                ),
-                text_sha256=sha256_text(part),
-                terms=terms[place],
-                vectors={"child": vectors[place]},
-            )
-            for place, part in enumerate(texts)
-        ]
+        yield (
+            document,
+            [
+                IndexedChunk(
+                    chunk=Chunk(
+                        id=ChunkId(f"chk_{sha256_text(f'{name}:{place}')[:32]}"),
+                        document_id=name,
+                        text=part,
+                        char_start=1001 * place,
+                        char_end=1001 * place + 1000,
+                        chunk_index=place,
+                        language="en",
+                        document_sha256=sha,
+                    ),
+                    text_sha256=sha256_text(part),
+                    terms=terms[place],
+                    vectors={"child": vectors[place]},
+                )
+                for place, part in enumerate(texts)
+            ],
+        )
 
 
 def build(folder: Path, chunks: int, batch: int) -> dict[str, float]:

@@ -17,6 +17,8 @@ from seamline.store.embedded.failures import translated
 APPLICATION_ID = 0x5345414D
 """``SEAM``: tells our files from other SQLite files."""
 SCHEMA_VERSION = 1
+_PAGE_SIZE = 8192
+"""Vectors and texts of about 1 kB waste less of a larger page: a tenth of the file against 4,096."""
 LIVE = 1
 """The index generation that reads see."""
 
@@ -69,6 +71,7 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
             fresh = not holds_kb(connection, path)
             connection.execute("PRAGMA synchronous = FULL")
             if fresh:
+                connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
                 connection.execute("PRAGMA journal_mode = WAL")
                 _create(connection)
         except BaseException:

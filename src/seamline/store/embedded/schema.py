@@ -80,15 +80,15 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write. A folder without a kb reads as an empty one.
+def connect_to_read(path: Path) -> sqlite3.Connection | None:
+    """A connection that cannot write; ``None`` where no kb was written yet.
 
     Raises:
         SchemaError: the file is not a kb, or of a newer schema.
         StoreError: the file cannot be opened.
     """
     if not path.exists():
-        return _empty()
+        return None
     with translated(path):
         connection = _open_read_only(path)
         try:
@@ -98,7 +98,14 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
             raise
         if not written:
             connection.close()
-            return _empty()
+            return None
+    return connection
+
+
+def empty_kb() -> sqlite3.Connection:
+    """A connection to a kb in memory that holds nothing: what a folder without a kb reads as."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _create(connection)
     return connection
 
 
@@ -149,10 +156,4 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
         if not refused or (wal.exists() and wal.stat().st_size):
             raise
         return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
-    return connection
-
-
-def _empty() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    _create(connection)
     return connection

@@ -11,7 +11,7 @@ from typing import Any
 
 from seamline.errors import StoreError
 from seamline.store.embedded.failures import translated
-from seamline.store.embedded.schema import connect_to_read
+from seamline.store.embedded.schema import connect_to_read, empty_kb
 
 _PARAMETERS = 500
 
@@ -60,6 +60,9 @@ class ReadPool:
         """A read transaction that sees the last committed state, for as long as the context is open."""
         inode = self._inode()
         connection = self._take(inode)
+        kept = connection is not None
+        if connection is None:
+            connection = empty_kb()  # and the next reader looks again
         try:
             session = Session(connection, self._path)
             session.query("BEGIN", ())
@@ -69,7 +72,7 @@ class ReadPool:
         except BaseException:
             connection.close()
             raise
-        self._give_back(inode, connection)
+        self._give_back(inode if kept else None, connection)
 
     def close(self) -> None:
         """Close all that wait; connections in use close when they are given back."""
@@ -85,7 +88,7 @@ class ReadPool:
         except FileNotFoundError:
             return None
 
-    def _take(self, inode: int | None) -> sqlite3.Connection:
+    def _take(self, inode: int | None) -> sqlite3.Connection | None:
         with self._lock:
             while self._idle and inode is not None:
                 known, connection = self._idle.pop()
@@ -96,7 +99,6 @@ class ReadPool:
 
     def _give_back(self, inode: int | None, connection: sqlite3.Connection) -> None:
         with self._lock:
-            # Without a file, the connection is to an empty kb in memory: the next reader looks again.
             if self._closed or inode is None:
                 connection.close()
             else:

@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 def create(settings: Mapping[str, object], *, folder: Path | None, workspace: str, kb: str) -> MemoryStore:
     """A new, empty store of one kb; ``folder`` is not used, for nothing is written to disk."""
     del folder
-    names = Options.__dataclass_fields__
-    return MemoryStore(Options(**{name: settings[name] for name in names}), workspace=workspace, kb=kb)  # type: ignore[arg-type]
+    return MemoryStore(options_from(settings), workspace=workspace, kb=kb)
+
+
+def options_from(settings: Mapping[str, object]) -> Options:
+    """The options of this store, picked out of all settings."""
+    return Options(**{name: settings[name] for name in Options.__dataclass_fields__})  # type: ignore[arg-type]
 
 
 class MemoryStore:

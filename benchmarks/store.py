@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,6 +39,9 @@ from seamline.types import (
     Quality,
     Scope,
 )
+
+if TYPE_CHECKING:
+    from seamline.ports import Vector
 
 DIMENSION = 384
 CHUNKS_A_DOCUMENT = 10
@@ -200,9 +204,31 @@ def measure(folder: Path, repeats: int) -> dict[str, float]:
             snapshot.chunks(everyone, ids[:10])
 
         median("keyword + completion of 100 + terms + 10 payloads, P50 ms", beside_the_scan)
-    store.close()
     figures["peak RSS while reading, MB"] = peak_rss()
+    figures |= update(store, everyone, questions[0], vectors[0])
+    store.close()
     return figures
+
+
+def update(store: EmbeddedStore, scope: Scope, question: KeywordQuery, vector: Vector) -> dict[str, float]:
+    """One document replaced in the open kb, and the first query of the next snapshot."""
+    commits, queries = [], []
+    for seed in range(7):
+        ((document, items),) = corpus(CHUNKS_A_DOCUMENT, Words(200_000, 1), np.random.default_rng(seed))
+        start = time.perf_counter()
+        with store.write() as writer:
+            writer.put(document, items)
+            writer.commit()
+        middle = time.perf_counter()
+        with store.read() as snapshot:
+            snapshot.keyword_pool(scope, question, 100)
+            snapshot.dense_pool(scope, vector, 100)
+        commits.append(1e3 * (middle - start))
+        queries.append(1e3 * (time.perf_counter() - middle))
+    return {
+        "replace one document (lock, put, commit, checkpoint), P50 ms": statistics.median(commits),
+        "first query of the next snapshot, P50 ms": statistics.median(queries),
+    }
 
 
 def timed(run: Callable[[int], object], repeats: int) -> list[float]:

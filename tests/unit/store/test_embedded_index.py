@@ -13,8 +13,8 @@ import pytest
 
 from seamline.conformance.store_case import binding, filed, put, query, scope, seen, vector_of
 from seamline.errors import StoreCorruptError
+from seamline.ports import Store
 from seamline.store.embedded import segment_tables, vectors
-from seamline.store.embedded.store import EmbeddedStore
 from seamline.types import ChunkId, DocumentId, Finding
 from support.embedded import WORDS, made_up, open_store
 from support.stores import make_memory
@@ -22,7 +22,7 @@ from support.stores import make_memory
 ASKED = "red river paper glass"
 
 
-def pools(store: EmbeddedStore) -> dict[str, object]:
+def pools(store: Store) -> dict[str, object]:
     ids = [ChunkId(f"d{number:02}#{place}") for number in range(30) for place in range(4)]
     with store.read() as snapshot:
         return {
@@ -56,7 +56,7 @@ def test_rule_17_every_generation_equals_a_rebuild(tmp_path: Path, monkeypatch: 
         if step % 4 == 3:
             stepwise, fresh = pools(store), open_store(tmp_path / "kb")
             assert stepwise == pools(fresh)
-            assert stepwise == pools(memory)  # type: ignore[arg-type]
+            assert stepwise == pools(memory)
             assert store.check() == []
             fresh.close()
         connection = sqlite3.connect(tmp_path / "kb" / "kb.sqlite")
@@ -72,7 +72,9 @@ def test_readers_see_both_legs_of_one_generation(tmp_path: Path) -> None:
     """A writer replaces documents while threads read: each snapshot is one state, in both legs and the text."""
     store = open_store(tmp_path)
     put(store, *(filed(f"d{number}", "version0 red") for number in range(5)))
-    stop, wrong, looked = threading.Event(), [], []
+    stop = threading.Event()
+    wrong: list[object] = []
+    looked: list[str] = []
 
     def look() -> None:
         other = open_store(tmp_path)

@@ -42,7 +42,8 @@ def test_a_segment_holds_what_was_added(chunks: list[list[str]]) -> None:
 
 @given(st.lists(CHUNKS, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_a_merge_holds_the_live_chunks_of_its_parts(groups: list[list[list[str]]], random: object) -> None:
-    parts, expected, first = [], {}, 1
+    expected: dict[int, Counter[str]] = {}
+    parts, first = [], 1
     for chunks in groups:
         mask = np.array([random.random() < 0.7 for _ in chunks])  # type: ignore[attr-defined]
         parts.append((built(chunks, first), mask))

@@ -27,7 +27,7 @@ def test_the_best_are_found_with_every_tie(size: int, depth: int | None, levels:
 
 @pytest.mark.parametrize("margin", [0.0, 0.25])
 def test_a_margin_keeps_what_is_just_below_the_cut(margin: float) -> None:
-    scores = np.arange(10_000, dtype=np.float32) / 10_000
+    scores = np.arange(10_000, dtype=np.float32) / np.float32(10_000)
     found = topk.candidates(scores, 5, margin=margin)
     cut = min(scores[-5], float(np.sort(scores.reshape(-1, 125).max(axis=1))[-5]))
     assert len(found) >= 5 + margin * 10_000 * 0.9

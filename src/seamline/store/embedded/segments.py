@@ -140,12 +140,12 @@ def merge(parts: Sequence[tuple[Segment, NDArray[np.bool_]]]) -> Segment:
     frequencies = np.empty(len(numbers), dtype=np.uint32)
     offset = 0
     for part, (segment, mask) in enumerate(parts):
-        held = mask[segment.locals]
+        inside = mask[segment.locals]
         # Postings keep their order within a part, so a term's slice moves as a whole.
         target = np.repeat(starts[part] - (np.cumsum(counts[part]) - counts[part]), counts[part])
         target += np.arange(len(target))
-        numbers[target] = (np.cumsum(mask) - 1 + offset).astype(np.uint16)[segment.locals[held]]
-        frequencies[target] = segment.frequencies[held]
+        numbers[target] = (np.cumsum(mask) - 1 + offset).astype(np.uint16)[segment.locals[inside]]
+        frequencies[target] = segment.frequencies[inside]
         offset += int(mask.sum())
     return Segment(
         np.concatenate([segment.ordinals[mask] for segment, mask in parts]),

@@ -56,6 +56,7 @@ class Catalogue:
             schema=_SCHEMA,
             version=SCHEMA_VERSION,
             busy_timeout_s=BUSY_TIMEOUT_S,
+            durable=True,
         )
 
     def open_kb(self, workspace: str, kb: str, *, create: bool, store: str | None = None) -> KbRecord:

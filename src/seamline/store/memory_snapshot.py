@@ -193,7 +193,7 @@ class MemorySnapshot:
         if (scope.principal.workspace, scope.kb) != (self._workspace, self._kb):
             raise NotFoundError(
                 f"no kb {scope.kb!r} in workspace {scope.principal.workspace!r}",
-                hint="`seamline kb list` shows those that there are",
+                hint="check the names of the kb and the workspace",
             )
 
     def _documents(self, scope: Scope) -> dict[DocumentId, Document]:
@@ -266,7 +266,7 @@ def _check_vector(vector: NDArray[Any], dimension: int, what: str) -> None:
     if vector.shape != (dimension,):
         raise EmbeddingError(
             f"the vector {what} has shape {vector.shape}, the kb's space has dimension {dimension}",
-            hint="`seamline info` shows the space that the kb is bound to",
+            hint="embed with the model that the kb was indexed with",
         )
     if not np.isfinite(vector).all():
         raise EmbeddingError(f"the vector {what} has a value that is not finite", hint="the embedder is at fault")
@@ -280,4 +280,4 @@ def _normalised(vector: NDArray[Any]) -> NDArray[np.float64]:
 
 def not_found(document_id: DocumentId) -> NotFoundError:
     """The error for a document that is absent, and for one that may not be read."""
-    return NotFoundError(f"no document {document_id!r}", hint="`seamline list` shows the documents that you may read")
+    return NotFoundError(f"no document {document_id!r}", hint="check the id, and who is asking")

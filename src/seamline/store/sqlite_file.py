@@ -19,7 +19,8 @@ from seamline.errors import SchemaError, StoreBusyError, StoreError
 class SqliteFile:
     """The file ``path``; ``schema`` makes its tables at ``version``, ``what`` names it in errors.
 
-    ``busy_timeout_s`` bounds the wait for another writer. Nothing is held open between calls.
+    ``busy_timeout_s`` bounds the wait for another writer. ``durable``: a commit is on disk when it returns; else
+    a power cut (not a crash of the process) may lose the last ones.
     """
 
     path: Path
@@ -27,6 +28,7 @@ class SqliteFile:
     schema: str
     version: int
     busy_timeout_s: float
+    durable: bool
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -45,7 +47,12 @@ class SqliteFile:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, committed when the block ends and rolled back when it raises; makes what is absent.
+        """One transaction on a connection of its own: see :meth:`open_to_write` and :meth:`transaction`."""
+        with closing(self.open_to_write()) as connection, self.transaction(connection):
+            yield connection
+
+    def open_to_write(self) -> sqlite3.Connection:
+        """A connection for :meth:`transaction`, from any thread, one at a time; makes what is absent.
 
         Raises:
             SchemaError: a newer version wrote the file.
@@ -54,17 +61,33 @@ class SqliteFile:
         """
         with self._failures("write"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            opened = sqlite3.connect(self.path, timeout=self.busy_timeout_s, isolation_level=None)
-            with closing(opened) as connection:
-                if self._checked_version(connection) == 0:
-                    connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:
-                    if self._checked_version(connection) == 0:
-                        connection.execute(self.schema)
-                        connection.execute(f"PRAGMA user_version = {self.version}")
-                    yield connection
+            connection = sqlite3.connect(
+                self.path, timeout=self.busy_timeout_s, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    @contextmanager
+    def transaction(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Committed when the block ends, rolled back when it raises; raises as :meth:`open_to_write`."""
+        with self._failures("write"):
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                self._checked_version(connection)  # another process may have upgraded it since it was opened
+                yield
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        if self._checked_version(connection) == 0:
+            connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
+            with self.transaction(connection):
+                if self._checked_version(connection) == 0:  # else another process was first
+                    connection.execute(self.schema)
+                    connection.execute(f"PRAGMA user_version = {self.version}")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if self.durable else 'NORMAL'}")
 
     def _open_to_read(self) -> sqlite3.Connection:
         uri = self.path.absolute().as_uri()

@@ -7,6 +7,8 @@ behind. What is kept is bounded by a count; the oldest go first.
 from __future__ import annotations
 
 import json
+import sqlite3
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,7 +31,7 @@ CREATE TABLE traces (
 
 
 class TraceStore:
-    """The traces of one kb (:class:`~seamline.ports.TraceSink`). Holds nothing open between calls.
+    """The traces of one kb (:class:`~seamline.ports.TraceSink`); safe to use from any thread.
 
     ``put`` raises ``StoreError`` when a trace cannot be kept: whether a request may go on without one is the
     caller's decision.
@@ -38,9 +40,24 @@ class TraceStore:
     def __init__(self, path: Path, *, max_traces: int = MAX_TRACES) -> None:
         """Keep traces in the SQLite file ``path``, made at the first ``put``; ``max_traces`` is at least 1."""
         self._file = SqliteFile(
-            path=path, what="traces", schema=_SCHEMA, version=SCHEMA_VERSION, busy_timeout_s=BUSY_TIMEOUT_S
+            path=path,
+            what="traces",
+            schema=_SCHEMA,
+            version=SCHEMA_VERSION,
+            busy_timeout_s=BUSY_TIMEOUT_S,
+            durable=False,
         )
         self._max_traces = max_traces
+        self._lock = threading.Lock()
+        # Kept open: closing the last connection of a WAL file copies the log back, some 30 ms a request.
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Let go of the file; idempotent. A later ``put`` opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def put(self, trace_id: str, record: Mapping[str, object]) -> None:
         """Store one trace, or replace the one with this id; the oldest beyond ``max_traces`` are dropped.
@@ -53,12 +70,16 @@ class TraceStore:
             text = json.dumps(record, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
         except (TypeError, ValueError) as error:
             raise StoreError(f"trace {trace_id!r} is not JSON: {error}") from error
-        with self._file.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO traces (id, record) VALUES (?, ?)", (trace_id, text))
-            connection.execute(
-                "DELETE FROM traces WHERE number <= (SELECT number FROM traces ORDER BY number DESC LIMIT 1 OFFSET ?)",
-                (self._max_traces,),
-            )
+        with self._lock:
+            if self._connection is None:
+                self._connection = self._file.open_to_write()
+            with self._file.transaction(self._connection):
+                self._connection.execute("INSERT OR REPLACE INTO traces (id, record) VALUES (?, ?)", (trace_id, text))
+                self._connection.execute(
+                    "DELETE FROM traces WHERE number <= "
+                    "(SELECT number FROM traces ORDER BY number DESC LIMIT 1 OFFSET ?)",
+                    (self._max_traces,),
+                )
 
     def get(self, trace_id: str) -> dict[str, object]:
         """One trace; raises ``NotFoundError``."""

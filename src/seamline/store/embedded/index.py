@@ -78,7 +78,7 @@ class Index:
         self.lengths = self._lengths()
         self.average_length = float(self.lengths.sum() / self.size) if self.size else 0.0
         self.document_of_row = self._documents_of_rows()
-        self.masks = Masks(documents.ids, documents.readable_by, documents.metadata, self.document_of_row)
+        self.masks = Masks(self.document, documents.readable_by, documents.metadata, self.document_of_row)
         names: list[str | None] = list(chunks.languages)
         self.language_names = names
         self._tables: dict[VectorName, VectorTable] = {}

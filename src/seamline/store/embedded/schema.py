@@ -9,6 +9,7 @@ An ``ordinal`` numbers a chunk for good: it is never used again. A posting whose
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
 
 from seamline.errors import SchemaError
@@ -80,30 +81,37 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def connect_to_read(path: Path) -> sqlite3.Connection | None:
-    """A connection that cannot write; ``None`` where no kb was written yet.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A connection that cannot write, and whether it will see what others commit later."""
+
+    connection: sqlite3.Connection
+    follows: bool
+
+
+def connect_to_read(path: Path) -> Opened:
+    """Open a kb for reading. A folder in which none was written yet reads as an empty one.
 
     Raises:
         SchemaError: the file is not a kb, or of a newer schema.
         StoreError: the file cannot be opened.
     """
     if not path.exists():
-        return None
+        return Opened(_empty_kb(), follows=False)
     with translated(path):
-        connection = _open_read_only(path)
+        opened = _open_read_only(path)
         try:
-            written = holds_kb(connection, path)
+            written = holds_kb(opened.connection, path)
         except BaseException:
-            connection.close()
+            opened.connection.close()
             raise
         if not written:
-            connection.close()
-            return None
-    return connection
+            opened.connection.close()
+            return Opened(_empty_kb(), follows=False)
+    return opened
 
 
-def empty_kb() -> sqlite3.Connection:
-    """A connection to a kb in memory that holds nothing: what a folder without a kb reads as."""
+def _empty_kb() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     _create(connection)
     return connection
@@ -143,7 +151,7 @@ def _create(connection: sqlite3.Connection) -> None:
         raise
 
 
-def _open_read_only(path: Path) -> sqlite3.Connection:
+def _open_read_only(path: Path) -> Opened:
     uri = path.absolute().as_uri()
     connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
     try:
@@ -155,5 +163,6 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
         wal = path.with_name(f"{path.name}-wal")
         if not refused or (wal.exists() and wal.stat().st_size):
             raise
-        return sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
-    return connection
+        frozen = sqlite3.connect(f"{uri}?immutable=1", uri=True, isolation_level=None, check_same_thread=False)
+        return Opened(frozen, follows=False)
+    return Opened(connection, follows=True)

@@ -175,8 +175,8 @@ class EmbeddedSnapshot:
         """
         admitted = self._admitted(scope)
         found: dict[DocumentId, IngestState] = {}
-        rows = self._session.query("SELECT payload, source FROM states ORDER BY source, document_id", ())
-        for state in (state_from_json(payload) for payload, of in rows if source in (None, of)):
+        sql = "SELECT payload FROM states WHERE source = coalesce(?, source) ORDER BY source, document_id"
+        for state in (state_from_json(payload) for (payload,) in self._session.query(sql, (source,))):
             place = self._index.document(state.document_id)
             if scope.principal.owner or (place is not None and admitted.documents[place]):
                 found.setdefault(state.document_id, state)

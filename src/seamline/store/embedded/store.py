@@ -109,8 +109,6 @@ class EmbeddedStore:
         self._closed = True
         self._pool.close()
         self._index = None
-        if self._engine.threads is not None:
-            self._engine.threads.shutdown(wait=False)
 
     def _current(self, session: Session) -> Index:
         """The index of the session's generation: the one in memory, or one that is built on it."""

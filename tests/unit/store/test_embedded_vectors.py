@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -177,10 +178,17 @@ def test_vectors_of_both_precisions_are_read(tmp_path: Path) -> None:
 
 
 def test_a_cache_file_survives_its_round_trip(tmp_path: Path) -> None:
+    (tmp_path / "kb.sqlite").touch()
+    (tmp_path / "kb.sqlite").chmod(0o640)
+    abandoned = tmp_path / ".vectors-child-3.f32.dead"
+    abandoned.touch()
+    os.utime(abandoned, (0, 0))
     random = np.random.default_rng(4)
     matrix = random.standard_normal((10, 3)).astype(np.float32)
     pages = [Rows(np.arange(5) + 5 * part, np.ones(5), matrix[5 * part : 5 * part + 5]) for part in range(2)]
     assert vector_cache.save(tmp_path, "child", (7, b"token"), (10, 3), pages) is not None
+    assert not abandoned.exists()
+    assert (tmp_path / "vectors-child-7.f32").stat().st_mode & 0o777 == 0o640
     for generation, token in ((7, b"token"), (9, b"token")):
         found = vector_cache.load(tmp_path, "child", generation, lambda _, token=token: token)  # type: ignore[misc]
         assert found is not None

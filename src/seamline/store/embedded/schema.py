@@ -15,6 +15,8 @@ from pathlib import Path
 from seamline.errors import SchemaError
 from seamline.store.embedded.failures import translated
 
+FILE = "kb.sqlite"
+"""The name of the kb's file in its folder."""
 APPLICATION_ID = 0x5345414D
 """``SEAM``: tells our files from other SQLite files."""
 SCHEMA_VERSION = 1

@@ -16,6 +16,7 @@ import logging
 import mmap
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -25,6 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seamline.store.embedded.schema import FILE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,6 +35,7 @@ _LOG = logging.getLogger(__name__)
 _FORMAT = "seamline-vectors-1"
 _HEADER = 4096
 _SHARD = 16 << 20
+_ABANDONED_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def save(
     except (OSError, ValueError) as error:
         _LOG.warning("%s cannot be written, vectors are served from memory: %s", path.name, error)
         return None
-    for file in older:
+    for file in [*older, *_abandoned(folder, name)]:
         with suppress(OSError):  # another process may have deleted it, and a leftover does no harm
             file.unlink()
     return mapped
@@ -101,6 +105,16 @@ def _files(folder: Path, name: str) -> list[tuple[int, Path]]:
         stamp = path.stem.rpartition("-")[2]
         if stamp.isdecimal():
             found.append((int(stamp), path))
+    return found
+
+
+def _abandoned(folder: Path, name: str) -> list[Path]:
+    """Unfinished files of processes that died."""
+    found = []
+    for path in folder.glob(f".vectors-{name}-*"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                found.append(path)
     return found
 
 
@@ -125,6 +139,8 @@ def _write(path: Path, name: str, stamp: tuple[int, bytes], shape: tuple[int, in
             }
             file.seek(0)
             file.write(json.dumps(header).encode("ascii").ljust(_HEADER))
+        # As readable as the kb itself, neither more nor less: vectors tell much about their texts.
+        Path(temporary).chmod((path.parent / FILE).stat().st_mode & 0o666)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

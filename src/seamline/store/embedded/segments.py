@@ -32,9 +32,6 @@ class Terms:
     data: bytes
     ends: NDArray[np.uint32]
 
-    def __len__(self) -> int:
-        return len(self.ends)
-
     def term(self, index: int) -> bytes:
         """The UTF-8 bytes of one term."""
         start = int(self.ends[index - 1]) if index else 0

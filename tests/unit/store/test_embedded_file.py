@@ -161,20 +161,26 @@ READ_ONLY = """
 import os, sys
 from pathlib import Path
 sys.path[:0] = [{tests!r}]
-from seamline.conformance.store_case import filed, query, scope, vector_of
+from seamline.conformance.store_case import filed, put, query, scope, vector_of
 from seamline.errors import StoreError
 from support.embedded import open_store
-absent = open_store(Path({folder!r}, "absent"))
-assert absent.check() == []
+
+def look(folder, count):
+    store = open_store(folder)
+    with store.read() as snapshot:
+        assert len(list(snapshot.documents(scope()))) == count
+        assert snapshot.keyword_pool(scope(), query("red river stone"), 5)
+        assert snapshot.dense_pool(scope(), vector_of("x"), 5)
+    assert store.check() == []
+    return store
+
+warm = open_store(Path({folder!r}).parent / "warm")
+put(warm, filed("d0", "red"))
+look(Path({folder!r}).parent / "warm", 1)
 if os.getuid() == 0:  # who may write anywhere; everything is imported by now
     os.setgid(65534)
     os.setuid(65534)
-store = open_store(Path({folder!r}))
-with store.read() as snapshot:
-    assert len(list(snapshot.documents(scope()))) == 4
-    assert snapshot.keyword_pool(scope(), query("red river stone"), 5)
-    assert snapshot.dense_pool(scope(), vector_of("x"), 5)
-assert store.check() == []
+store = look(Path({folder!r}), 4)
 try:
     with store.write() as writer:
         print("written")

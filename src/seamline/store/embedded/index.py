@@ -6,7 +6,6 @@ score is a plain array. An index never changes; the next generation's is built f
 
 from __future__ import annotations
 
-import json
 import threading
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -78,7 +77,7 @@ class Index:
         self.lengths = self._lengths()
         self.average_length = float(self.lengths.sum() / self.size) if self.size else 0.0
         self.document_of_row = self._documents_of_rows()
-        self.masks = Masks(documents.ids, documents.readable_by, documents.metadata, self.document_of_row)
+        self.masks = Masks(self.document, documents.readable_by, documents.metadata, self.document_of_row)
         names: list[str | None] = list(chunks.languages)
         self.language_names = names
         self._tables: dict[VectorName, VectorTable] = {}
@@ -108,11 +107,6 @@ class Index:
     def language(self, row: int) -> str | None:
         """The language of a row's chunk."""
         return self.language_names[int(self.chunks.language_of[row])]
-
-    def access(self, place: int) -> frozenset[str] | None:
-        """Who may read the document at a place."""
-        text = self.documents.readable_by[place]
-        return None if text is None else frozenset(json.loads(text))
 
     def vectors(self, query: Query, name: VectorName, folder: Path) -> VectorTable | None:
         """The vectors of a name, loaded at first use; ``None`` for a kb that was never bound to a space."""

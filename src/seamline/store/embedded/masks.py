@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from seamline.types import DocumentId, Principal, Scope
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_KEPT = 32
+_KEPT = 16
 _EVERYONE = Principal(id="", owner=True)
 """So that ``Scope.admits`` decides on metadata alone."""
 
@@ -27,7 +27,7 @@ class Admitted:
 
     documents: NDArray[np.bool_]
     mask: NDArray[np.bool_]
-    rows: NDArray[np.intp]
+    rows: NDArray[np.int32]
 
     @property
     def everything(self) -> bool:
@@ -38,17 +38,18 @@ class Admitted:
 class Masks:
     """The masks of one generation; the least recently used scopes are forgotten. Thread-safe.
 
-    Access lists and metadata come as stored JSON: equal texts are evaluated once.
+    ``place`` finds a document among all of them. Access lists and metadata come as stored JSON: equal texts are
+    evaluated once.
     """
 
     def __init__(
         self,
-        ids: Sequence[DocumentId],
+        place: Callable[[DocumentId], int | None],
         readable_by: Sequence[str | None],
         metadata: Sequence[str],
         document_of_row: NDArray[np.int32],
     ) -> None:
-        self._ids = ids
+        self._place = place
         self._lists, self._list_of = _interned(readable_by)
         self._metadata, self._metadata_of = _interned(metadata)
         self._document_of_row = document_of_row
@@ -79,10 +80,11 @@ class Masks:
             fits = [only.admits(DocumentId(""), None, json.loads(text)) for text in self._metadata]
             documents &= np.array(fits, dtype=np.bool_)[self._metadata_of]
         if scope.document_filter is not None:
-            wanted = scope.document_filter
-            documents &= np.array([document in wanted for document in self._ids], dtype=np.bool_)
+            wanted = np.zeros(len(documents), dtype=np.bool_)
+            wanted[[place for place in map(self._place, scope.document_filter) if place is not None]] = True
+            documents &= wanted
         mask = documents[self._document_of_row]
-        return Admitted(documents, mask, np.flatnonzero(mask))
+        return Admitted(documents, mask, np.flatnonzero(mask).astype(np.int32))
 
 
 def _typed(values: frozenset[Any]) -> list[tuple[str, Any]]:

@@ -12,7 +12,7 @@ class Options:
     """``vector_dtype`` holds for vectors written from now on; stored ones keep theirs.
 
     ``postings_cache_bytes`` bounds decoded postings of one open store; ``scan_threads`` splits the dense scan
-    (0 leaves that to numpy's own threads, one a core); ``bm25_k1`` and ``bm25_b`` apply at query time.
+    (0 and 1 leave that to the threads of numpy's own matrix library); ``bm25_k1`` and ``bm25_b`` apply at query time.
     """
 
     vector_dtype: Literal["float16", "float32"]

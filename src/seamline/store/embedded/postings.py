@@ -87,12 +87,6 @@ class PostingsCache:
             for key in [key for key in self._entries if key[0] != index.token]:
                 self._size -= self._entries.pop(key).size
 
-    def forget_all(self) -> None:
-        """Start cold."""
-        with self._lock:
-            self._entries.clear()
-            self._size = 0
-
     def scores(self, index: Index, query: Query, terms: Sequence[str]) -> NDArray[np.float32]:
         """BM25 of every row, shape ``(n,)``: valid until this thread's next call."""
         scores = self._zeros(index.size)

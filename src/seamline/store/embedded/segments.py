@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +31,6 @@ class Terms:
 
     data: bytes
     ends: NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.ends)
 
     def term(self, index: int) -> bytes:
         """The UTF-8 bytes of one term."""
@@ -124,28 +121,28 @@ def merge(parts: Sequence[tuple[Segment, NDArray[np.bool_]]]) -> Segment:
     Args:
         parts: each segment with a mask of shape ``(chunks,)``: which of its chunks are still live.
     """
-    live = [_live_postings(segment, mask) for segment, mask in parts]
+    live = [_live_counts(segment, mask) for segment, mask in parts]
     tables = [segment.terms.all() for segment, _ in parts]
-    kept = [np.flatnonzero(counts) for _, _, counts in live]
-    names = sorted({table[index] for table, held in zip(tables, kept, strict=True) for index in held.tolist()})
+    kept = [np.flatnonzero(counts).tolist() for counts in live]
+    names = sorted({table[index] for table, held in zip(tables, kept, strict=True) for index in held})
     place = {name: index for index, name in enumerate(names)}
 
     counts = np.zeros((len(parts), len(names)), dtype=np.int64)
     for part, (table, held) in enumerate(zip(tables, kept, strict=True)):
-        counts[part, [place[table[index]] for index in held.tolist()]] = live[part][2][held]
+        counts[part, [place[table[index]] for index in held]] = live[part][held]
     ends = np.cumsum(counts.sum(axis=0))
     starts = (ends - counts.sum(axis=0)) + np.cumsum(counts, axis=0) - counts  # of each part in each term
 
-    numbers = np.empty(ends[-1] if len(ends) else 0, dtype=np.uint16)
+    numbers = np.empty(int(counts.sum()), dtype=np.uint16)
     frequencies = np.empty(len(numbers), dtype=np.uint32)
     offset = 0
-    for part, (_, mask) in enumerate(parts):
-        local, frequency, _ = live[part]
+    for part, (segment, mask) in enumerate(parts):
+        inside = mask[segment.locals]
         # Postings keep their order within a part, so a term's slice moves as a whole.
-        moved = starts[part] - (np.cumsum(counts[part]) - counts[part])
-        target = np.repeat(moved, counts[part]) + np.arange(len(local))
-        numbers[target] = (np.cumsum(mask) - 1 + offset)[local]
-        frequencies[target] = frequency
+        target = np.repeat(starts[part] - (np.cumsum(counts[part]) - counts[part]), counts[part])
+        target += np.arange(len(target))
+        numbers[target] = (np.cumsum(mask) - 1 + offset).astype(np.uint16)[segment.locals[inside]]
+        frequencies[target] = segment.frequencies[inside]
         offset += int(mask.sum())
     return Segment(
         np.concatenate([segment.ordinals[mask] for segment, mask in parts]),
@@ -157,11 +154,7 @@ def merge(parts: Sequence[tuple[Segment, NDArray[np.bool_]]]) -> Segment:
     )
 
 
-def _live_postings(
-    segment: Segment, mask: NDArray[np.bool_]
-) -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[Any]]:
-    """Local numbers and frequencies of the live postings, and how many of them each term has."""
-    held = mask[segment.locals]
-    totals = np.concatenate((np.zeros(1, np.int64), np.cumsum(held)))
-    counts = np.diff(totals[segment.posting_ends], prepend=0)
-    return segment.locals[held], segment.frequencies[held], counts
+def _live_counts(segment: Segment, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many live postings each term has."""
+    totals = np.concatenate((np.zeros(1, np.int64), np.cumsum(mask[segment.locals])))
+    return np.diff(totals[segment.posting_ends], prepend=0)

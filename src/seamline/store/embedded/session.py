@@ -11,7 +11,7 @@ from typing import Any
 
 from seamline.errors import StoreError
 from seamline.store.embedded.failures import translated
-from seamline.store.embedded.schema import connect_to_read
+from seamline.store.embedded.schema import Opened, connect_to_read
 
 _PARAMETERS = 500
 
@@ -51,7 +51,7 @@ class ReadPool:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._idle: list[tuple[int | None, sqlite3.Connection]] = []
+        self._idle: list[tuple[int, Opened]] = []
         self._lock = threading.Lock()
         self._closed = False
 
@@ -59,24 +59,25 @@ class ReadPool:
     def session(self) -> Iterator[Session]:
         """A read transaction that sees the last committed state, for as long as the context is open."""
         inode = self._inode()
-        connection = self._take(inode)
+        opened = self._take(inode)
+        session = Session(opened.connection, self._path)
         try:
-            session = Session(connection, self._path)
             session.query("BEGIN", ())
             session.query("SELECT 1 FROM sqlite_schema", ())  # a transaction begins with its first read
             yield session
-            session.end()
         except BaseException:
-            connection.close()
+            session.end()  # first, so that a thread that still reads gets an error and not a closed connection
+            opened.connection.close()
             raise
-        self._give_back(inode, connection)
+        session.end()
+        self._give_back(inode, opened)
 
     def close(self) -> None:
         """Close all that wait; connections in use close when they are given back."""
         with self._lock:
             self._closed = True
-            for _, connection in self._idle:
-                connection.close()
+            for _, opened in self._idle:
+                opened.connection.close()
             self._idle.clear()
 
     def _inode(self) -> int | None:
@@ -85,19 +86,18 @@ class ReadPool:
         except FileNotFoundError:
             return None
 
-    def _take(self, inode: int | None) -> sqlite3.Connection:
+    def _take(self, inode: int | None) -> Opened:
         with self._lock:
-            while self._idle and inode is not None:
-                known, connection = self._idle.pop()
+            while self._idle:
+                known, opened = self._idle.pop()
                 if known == inode:
-                    return connection
-                connection.close()
+                    return opened
+                opened.connection.close()
         return connect_to_read(self._path)
 
-    def _give_back(self, inode: int | None, connection: sqlite3.Connection) -> None:
+    def _give_back(self, inode: int | None, opened: Opened) -> None:
         with self._lock:
-            # Without a file, the connection is to an empty kb in memory: the next reader looks again.
-            if self._closed or inode is None:
-                connection.close()
+            if opened.follows and inode is not None and not self._closed:
+                self._idle.append((inode, opened))
             else:
-                self._idle.append((inode, connection))
+                opened.connection.close()

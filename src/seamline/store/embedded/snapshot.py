@@ -122,9 +122,9 @@ class EmbeddedSnapshot:
         """The cosine that ``dense_pool`` gives each chunk."""
         rows = self._rows(scope, ids)
         table = self._table(vector, name)
-        if table is None:
+        if table is None or not self._index.size:
             return [None] * len(ids)
-        held, scores = table.cosines(vector, np.maximum(rows, 0)) if self._index.size else (rows > 0, rows)
+        held, scores = table.cosines(vector, rows)
         return [float(score) if ok else None for ok, score in zip(held & (rows >= 0), scores, strict=True)]
 
     def keyword_pool(self, scope: Scope, query: KeywordQuery, depth: int | None) -> list[Hit]:
@@ -175,8 +175,8 @@ class EmbeddedSnapshot:
         """
         admitted = self._admitted(scope)
         found: dict[DocumentId, IngestState] = {}
-        rows = self._session.query("SELECT payload, source FROM states ORDER BY source, document_id", ())
-        for state in (state_from_json(payload) for payload, of in rows if source in (None, of)):
+        sql = "SELECT payload FROM states WHERE source = coalesce(?, source) ORDER BY source, document_id"
+        for state in (state_from_json(payload) for (payload,) in self._session.query(sql, (source,))):
             place = self._index.document(state.document_id)
             if scope.principal.owner or (place is not None and admitted.documents[place]):
                 found.setdefault(state.document_id, state)

@@ -15,13 +15,12 @@ from seamline.store.embedded.index import Index, load_index, read_stamp
 from seamline.store.embedded.lock import write_lock
 from seamline.store.embedded.options import Options
 from seamline.store.embedded.postings import PostingsCache
-from seamline.store.embedded.schema import connect_to_write
+from seamline.store.embedded.schema import FILE, connect_to_write
 from seamline.store.embedded.session import ReadPool, Session
 from seamline.store.embedded.snapshot import EmbeddedSnapshot, Engine
 from seamline.store.embedded.writer import EmbeddedWriter
 from seamline.types import Finding
 
-FILE = "kb.sqlite"
 LOCK = "write.lock"
 
 
@@ -109,8 +108,6 @@ class EmbeddedStore:
         self._closed = True
         self._pool.close()
         self._index = None
-        if self._engine.threads is not None:
-            self._engine.threads.shutdown(wait=False)
 
     def _current(self, session: Session) -> Index:
         """The index of the session's generation: the one in memory, or one that is built on it."""

@@ -16,7 +16,8 @@ import logging
 import mmap
 import os
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seamline.store.embedded.schema import FILE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,6 +35,7 @@ _LOG = logging.getLogger(__name__)
 _FORMAT = "seamline-vectors-1"
 _HEADER = 4096
 _SHARD = 16 << 20
+_ABANDONED_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +73,27 @@ def load(folder: Path, name: str, generation: int, token_of: Callable[[int], byt
     return None
 
 
-def save(folder: Path, name: str, generation: int, token: bytes, rows: Rows) -> Rows:
-    """Write the cache and map it; older ones are deleted. Returns ``rows`` itself where that is not possible."""
-    path = folder / f"vectors-{name}-{generation}.f32"
-    older = [file for stamp, file in _files(folder, name) if stamp < generation]
+def save(
+    folder: Path, name: str, stamp: tuple[int, bytes], shape: tuple[int, int], pages: Iterable[Rows]
+) -> Rows | None:
+    """Write the cache and map it; older ones are deleted. ``None`` where that is not possible, with a warning.
+
+    Args:
+        folder: of the kb.
+        name: of the vectors.
+        stamp: generation and token of the commit that they belong to.
+        shape: how many vectors there are, and their dimension.
+        pages: the vectors, in ascending order of ordinal; never held together.
+    """
+    path = folder / f"vectors-{name}-{stamp[0]}.f32"
+    older = [file for generation, file in _files(folder, name) if generation < stamp[0]]
     try:
-        _write(path, name, generation, token, rows)
-        mapped = _map(path, len(rows), rows.matrix.shape[1])
+        _write(path, name, stamp, shape, pages)
+        mapped = _map(path, *shape)
     except (OSError, ValueError) as error:
         _LOG.warning("%s cannot be written, vectors are served from memory: %s", path.name, error)
-        return rows
-    for file in older:
+        return None
+    for file in [*older, *_abandoned(folder, name)]:
         with suppress(OSError):  # another process may have deleted it, and a leftover does no harm
             file.unlink()
     return mapped
@@ -94,43 +108,56 @@ def _files(folder: Path, name: str) -> list[tuple[int, Path]]:
     return found
 
 
-def _write(path: Path, name: str, generation: int, token: bytes, rows: Rows) -> None:
-    body: list[NDArray[Any]] = [
-        np.ascontiguousarray(rows.ordinals, dtype="<i8"),
-        np.ascontiguousarray(rows.norms, dtype="<f8"),
-        np.ascontiguousarray(rows.matrix, dtype="<f4"),
-    ]
-    header = {
-        "format": _FORMAT,
-        "name": name,
-        "generation": generation,
-        "token": token.hex(),
-        "rows": len(rows),
-        "dimension": rows.matrix.shape[1],
-        "sha256": _checksum(body),
-    }
+def _abandoned(folder: Path, name: str) -> list[Path]:
+    """Unfinished files of processes that died."""
+    found = []
+    for path in folder.glob(f".vectors-{name}-*"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                found.append(path)
+    return found
+
+
+def _write(path: Path, name: str, stamp: tuple[int, bytes], shape: tuple[int, int], pages: Iterable[Rows]) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
+        # Not synced to disk: after a power failure the checksums tell, and the file is built anew.
         with os.fdopen(descriptor, "wb") as file:
-            file.write(json.dumps(header).encode("ascii").ljust(_HEADER))
-            for part in body:
-                file.write(part.data.cast("B") if part.size else b"")
+            file.seek(_HEADER + 16 * shape[0])
+            numbers: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+            for page in pages:
+                file.write(np.ascontiguousarray(page.matrix, dtype="<f4").data)
+                numbers.append((page.ordinals, page.norms))
+            file.seek(_HEADER)
+            file.write(np.concatenate([ordinals for ordinals, _ in numbers]).astype("<i8").data)
+            file.write(np.concatenate([norms for _, norms in numbers]).astype("<f8").data)
             file.flush()
-            os.fsync(file.fileno())
+            header = _identity(name, *stamp) | {
+                "rows": shape[0],
+                "dimension": shape[1],
+                "sha256": _checksum(_map(Path(temporary), *shape)),
+            }
+            file.seek(0)
+            file.write(json.dumps(header).encode("ascii").ljust(_HEADER))
+        # As readable as the kb itself, neither more nor less: vectors tell much about their texts.
+        Path(temporary).chmod((path.parent / FILE).stat().st_mode & 0o666)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
+def _identity(name: str, generation: int, token: bytes) -> dict[str, object]:
+    return {"format": _FORMAT, "name": name, "generation": generation, "token": token.hex()}
+
+
 def _read(path: Path, name: str, generation: int, token: bytes) -> Rows:
     with path.open("rb") as file:
         header: dict[str, Any] = json.loads(file.read(_HEADER))
-    expected = {"format": _FORMAT, "name": name, "generation": generation, "token": token.hex()}
-    if any(header[key] != value for key, value in expected.items()):
+    if any(header[key] != value for key, value in _identity(name, generation, token).items()):
         raise ValueError("it belongs to another kb or another history")
     rows = _map(path, int(header["rows"]), int(header["dimension"]))
-    if _checksum([rows.ordinals, rows.norms, rows.matrix]) != header["sha256"]:
+    if _checksum(rows) != header["sha256"]:
         raise ValueError("its checksum does not match")
     return rows
 
@@ -149,11 +176,11 @@ def _map(path: Path, count: int, dimension: int) -> Rows:
     )
 
 
-def _checksum(parts: list[NDArray[Any]]) -> list[str]:
+def _checksum(rows: Rows) -> list[str]:
     """sha256 of each 16 MiB, taken on two threads: hashing is what opening a large cache waits for."""
     shards = [
         view[start : start + _SHARD]
-        for view in (part.data.cast("B") for part in parts if part.size)
+        for view in (rows.ordinals.data.cast("B"), rows.norms.data.cast("B"), rows.matrix.data.cast("B"))
         for start in range(0, len(view), _SHARD)
     ]
     with ThreadPoolExecutor(2) as pool:

@@ -7,7 +7,7 @@ score does not depend on how the scan was split, and completion gives the same n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -164,46 +164,45 @@ def load_table(
     """
     assert index.binding is not None  # noqa: S101 - the caller has no vectors to ask for otherwise
     dimension = index.binding.space.dimension
-    parts = before.parts if before is not None else None
-    if parts is None:
+    if before is not None:
+        held = [part for part in before.parts if len(part)]
+    else:
         cached = vector_cache.load(folder, name, index.generation, token_of)
-        usable = cached is not None and cached.matrix.shape[1] == dimension
-        parts = [cached] if cached is not None and usable else []
-    held = [part for part in parts if len(part)]
+        held = [cached] if cached is not None and cached.matrix.shape[1] == dimension else []
     last = max((int(part.ordinals[-1]) for part in held), default=0)
-    added = _read(query, name, last, dimension)
-    table = VectorTable([*held, added], index)
-    base = len(held[0]) if held else 0
-    live = int(table.covered.sum())
-    if live >= MIN_CACHED and (live - base > max(MIN_CACHED, base // 4) or live * 2 < base or not base):
-        return VectorTable([_rebuilt(query, index, name, dimension, folder)], index)
-    return VectorTable([held[0], _joined([*held[1:], added])], index) if len(held) > 1 else table
+    added = _joined([*held[1:], *_pages(query, name, last, dimension)], dimension)
+    table = VectorTable([*held[:1], added], index)
+    base, live = len(held[0]) if held else 0, int(table.covered.sum())
+    if live < MIN_CACHED or (base and live - base <= max(MIN_CACHED, base // 4) and live * 2 >= base):
+        return table
+    return VectorTable([_rebuilt(query, index, name, dimension, folder)], index)
 
 
-def _joined(parts: list[Rows]) -> Rows:
+def _joined(parts: list[Rows], dimension: int) -> Rows:
+    none = _measured([], np.zeros((0, dimension), np.float32))
     return Rows(
-        np.concatenate([part.ordinals for part in parts]),
-        np.concatenate([part.norms for part in parts]),
-        np.concatenate([part.matrix for part in parts]),
+        np.concatenate([none.ordinals, *(part.ordinals for part in parts)]),
+        np.concatenate([none.norms, *(part.norms for part in parts)]),
+        np.concatenate([none.matrix, *(part.matrix for part in parts)]),
     )
 
 
 def _rebuilt(query: Query, index: Index, name: VectorName, dimension: int, folder: Path) -> Rows:
-    rows = _read(query, name, 0, dimension)
-    return rows if index.token is None else vector_cache.save(folder, name, index.generation, index.token, rows)
+    if index.token is not None:
+        ((count,),) = query("SELECT count(*) FROM vectors WHERE name = ?", (name,))
+        stamp = (index.generation, index.token)
+        saved = vector_cache.save(folder, name, stamp, (count, dimension), _pages(query, name, 0, dimension))
+        if saved is not None:
+            return saved
+    return _joined(list(_pages(query, name, 0, dimension)), dimension)
 
 
-def _read(query: Query, name: VectorName, after: int, dimension: int) -> Rows:
-    pages = [_measured([], np.zeros((0, dimension), np.float32))]
-    while True:
-        rows = query(
-            "SELECT ordinal, data FROM vectors WHERE name = ? AND ordinal > ? ORDER BY ordinal LIMIT ?",
-            (name, after, _PAGE),
-        )
-        if not rows:
-            return _joined(pages)
+def _pages(query: Query, name: VectorName, after: int, dimension: int) -> Iterator[Rows]:
+    """The stored vectors beyond an ordinal, in ascending order."""
+    sql = "SELECT ordinal, data FROM vectors WHERE name = ? AND ordinal > ? ORDER BY ordinal LIMIT ?"
+    while rows := query(sql, (name, after, _PAGE)):
         after = rows[-1][0]
-        pages.append(_measured([row[0] for row in rows], decoded([row[1] for row in rows], dimension)))
+        yield _measured([row[0] for row in rows], decoded([row[1] for row in rows], dimension))
 
 
 def check_vector(vector: Vector, dimension: int, what: str) -> None:

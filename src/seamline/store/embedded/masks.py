@@ -6,12 +6,12 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seamline.types import DocumentId, Principal, Scope
+from seamline.types import DocumentId, KbStatistics, Principal, Scope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +28,8 @@ class Admitted:
     documents: NDArray[np.bool_]
     mask: NDArray[np.bool_]
     rows: NDArray[np.int32]
+    counted: list[KbStatistics] = field(default_factory=list)
+    """The statistics of the scope, once somebody asked for them."""
 
     @property
     def everything(self) -> bool:

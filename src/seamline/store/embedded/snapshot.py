@@ -69,6 +69,12 @@ class EmbeddedSnapshot:
     def statistics(self, scope: Scope) -> KbStatistics:
         """Counts of what the scope admits; ``average_length`` in terms a chunk, 0.0 without chunks."""
         admitted = self._admitted(scope)
+        if not admitted.counted:
+            # A second thread that counts meanwhile finds the same: which one is kept does not matter.
+            admitted.counted.append(self._counted(admitted))
+        return admitted.counted[0]
+
+    def _counted(self, admitted: Admitted) -> KbStatistics:
         index = self._index
         lengths = index.lengths[admitted.rows]
         tags = Counter(index.chunks.language_of[admitted.rows].tolist())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seamline.ports import Vector
-    from seamline.store.embedded.index import Index
     from seamline.store.embedded.segment_tables import Query
-    from seamline.types import VectorName
+    from seamline.types import Binding, VectorName
 
 MIN_CACHED = 4096
 """Vectors below which no cache file is made: reading them from SQLite takes a few milliseconds."""
@@ -36,10 +35,22 @@ _LONGEST = 2.0**40
 _PAGE = 8192
 
 
+class Numbering(Protocol):
+    """What a table needs of a generation's index: how its rows are numbered, and which commit it is of."""
+
+    size: int
+    generation: int
+    token: bytes | None
+    binding: Binding | None
+
+    def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The row of each ordinal, -1 where it is not live."""
+
+
 class VectorTable:
     """All vectors of one name in one generation: a mapped cache, and what was committed since it was built."""
 
-    def __init__(self, parts: list[Rows], index: Index) -> None:
+    def __init__(self, parts: list[Rows], index: Numbering) -> None:
         self._parts = parts
         self._ordinals = np.concatenate([part.ordinals for part in parts])
         self._norms = np.concatenate([part.norms for part in parts])
@@ -151,7 +162,7 @@ class VectorTable:
 
 def load_table(
     query: Query,
-    index: Index,
+    index: Numbering,
     name: VectorName,
     folder: Path,
     before: VectorTable | None,
@@ -187,7 +198,7 @@ def _joined(parts: list[Rows], dimension: int) -> Rows:
     )
 
 
-def _rebuilt(query: Query, index: Index, name: VectorName, dimension: int, folder: Path) -> Rows:
+def _rebuilt(query: Query, index: Numbering, name: VectorName, dimension: int, folder: Path) -> Rows:
     if index.token is not None:
         ((count,),) = query("SELECT count(*) FROM vectors WHERE name = ?", (name,))
         stamp = (index.generation, index.token)
@@ -210,7 +221,7 @@ def check_vector(vector: Vector, dimension: int, what: str) -> None:
     if vector.shape != (dimension,):
         raise EmbeddingError(
             f"the vector {what} has shape {vector.shape}, the kb's space has dimension {dimension}",
-            hint="use the embedder that the kb is bound to; `seamline info` shows it",
+            hint="use the embedder that the kb is bound to; `seamline status` shows it",
         )
     if not np.isfinite(vector).all():
         raise EmbeddingError(f"the vector {what} has a value that is not finite", hint="the embedder is at fault")

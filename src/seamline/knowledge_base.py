@@ -139,7 +139,7 @@ class KnowledgeBase:
                 self.scope,
                 embedder=embedder,
                 analyzer=self._analyzer,
-                chunker=chunker_for(values.mapping()),
+                chunker=chunker_for(values.mapping(), embedder),
                 reader=reader,
             )
             return indexer.sync(source, options, progress)

@@ -31,9 +31,9 @@ def candidates() -> dict[str, dict[str, object]]:
     """Name to settings. ``fixed-800`` is the plain window that the default must beat."""
     found: dict[str, dict[str, object]] = {}
     for mode in ("fixed", "structural"):
-        for size in (200, 300, 400, 500, 600, 800, 1000):
+        for size in (200, 300, 400, 500, 600, 700, 800, 1000):
             found[f"{mode}-{size}"] = {"chunker": mode, "chunk_chars": size, "child_overlap": 0.0}
-    for size in (300, 400, 500):
+    for size in (400, 500, 600):
         found[f"structural-{size}-overlap"] = {"chunker": "structural", "chunk_chars": size, "child_overlap": 0.2}
         found[f"semantic-{size}"] = {"chunker": "semantic", "chunk_chars": size}
         found[f"hybrid-{size}"] = {"chunker": "hybrid", "chunk_chars": size}
@@ -58,8 +58,8 @@ def main() -> None:
             with kb.read() as snapshot:
                 chunks = snapshot.statistics(kb.scope).chunks
             for mode in MODES:
-                for row in measure(kb, folder, gold, mode):
-                    rows.append({"chunker": name, "chunks": chunks, "mode": mode} | row)
+                named = {"chunker": name, "chunks": chunks, "mode": mode}
+                rows.extend(named | row for row in measure(kb, folder, gold, mode))
                 print(_line(name, chunks, mode, rows[-len(BUDGETS) :]), flush=True)
     if not options.names:
         write("chunking", {"settings": known, "rows": rows, **lead(rows)})

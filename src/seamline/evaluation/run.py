@@ -178,7 +178,11 @@ def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozens
     warm_up = _attempt(plan, plan.queries[0], overrides)
     if isinstance(warm_up.error, UnavailableError):
         return _skipped(variant, warm_up.error.message), frozenset()
-    if variant.reranked and _rerank_skipped(warm_up) and _rerank_skipped(again := _attempt(plan, plan.queries[0], overrides)):
+    if (
+        variant.reranked
+        and _rerank_skipped(warm_up)
+        and _rerank_skipped(again := _attempt(plan, plan.queries[0], overrides))
+    ):
         reason = again.observation.rerank.reason if again.observation else None
         return _skipped(variant, f"the reranker did not answer ({reason or 'no reason given'})"), frozenset()
     attempts: list[_Attempt] = []

@@ -45,7 +45,9 @@ def read_topics(path: Path) -> list[tuple[str, str]]:
     for where, line in _lines(text, path):
         query_id, tab, question = line.partition("\t")
         if not tab:
-            raise UsageError(f"{where}: no tab between the id and the question", hint="id<TAB>question, or <top> blocks")
+            raise UsageError(
+                f"{where}: no tab between the id and the question", hint="id<TAB>question, or <top> blocks"
+            )
         found.append((query_id.strip(), question.strip()))
     return found
 

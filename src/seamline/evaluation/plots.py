@@ -104,8 +104,8 @@ def histogram(values: Sequence[float], *, top: float, index: int, title: str, bi
                 f'width="{step - 2:.1f}" height="{tall:.1f}"><title>{count} queries, {low:.1f} to {high:.1f} ms'
                 "</title></rect>"
             )
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        body.append(_text(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 108, f"{top * share:.1f}", "middle"))
+    for share, anchor in ((0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")):
+        body.append(_text(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 108, f"{top * share:.3g}", anchor))
     return _svg(title, "".join(body), height)
 
 

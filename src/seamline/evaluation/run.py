@@ -71,9 +71,9 @@ def evaluate(
     """Run every variant over the judged queries of a golden set.
 
     Passages are mapped to documents by best rank. A query that fails counts 0 and keeps its error. A variant
-    that cannot run is skipped with the reason (a reranker that does not answer twice in a row cannot); one whose stages degraded, or differed between queries, is
-    invalid. Before a variant is measured its first query runs once unmeasured, so that loading a model
-    is in nobody's latency. Unanswerable queries are counted, and not run.
+    that cannot run is skipped with the reason (one whose reranker does not answer twice in a row cannot); one
+    whose stages degraded, or differed between queries, is invalid. Before a variant is measured its first query
+    runs once unmeasured, so that loading a model is in nobody's latency. Unanswerable queries are counted, and not run.
 
     Args:
         retriever: what to measure. Of its ``info()`` two keys are read here, ``stand_ins`` (names) and
@@ -173,7 +173,7 @@ def _recordable(values: Mapping[str, object], what: str) -> dict[str, Any]:
 def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozenset[str]]:
     """The outcome of one variant, and the stand-ins that took part in it."""
     overrides = variant.resolve(plan.reranker)
-    if variant.reranked and plan.reranker == NO_RERANKER:
+    if variant.reranked and overrides.get("rerank_provider", plan.reranker) == NO_RERANKER:
         return _skipped(variant, "no reranker"), frozenset()
     warm_up = _attempt(plan, plan.queries[0], overrides)
     if isinstance(warm_up.error, UnavailableError):

@@ -13,6 +13,7 @@
     │   └── ModeUnavailableError    a retrieval mode that the kb was not indexed for
     ├── IntegrityError              evidence would be wrong; nothing was changed
     │   ├── SpaceMismatchError      the kb was embedded in another space
+    │   ├── CalibrationError        calibrated settings of another space or reranker
     │   ├── VersionConflictError    the same version with other bytes
     │   ├── IdCollisionError        two sources claim one document id
     │   ├── ArtifactError           an artifact that is damaged, or whose chunks do not match its documents
@@ -117,6 +118,12 @@ class SpaceMismatchError(IntegrityError):
     """The kb was embedded in another space than the one configured."""
 
     code = "space_mismatch"
+
+
+class CalibrationError(IntegrityError):
+    """Calibrated settings that belong to another space or reranker, or that cannot be read."""
+
+    code = "calibration"
 
 
 class VersionConflictError(IntegrityError):

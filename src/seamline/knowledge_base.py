@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import ports, registry, spaces
+from seamline import calibration, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
@@ -227,13 +227,25 @@ class KnowledgeBase:
             self._embedder = spaces.embedder_for(self.settings.values, self.binding(), self.home)
         return self._embedder
 
+    def calibration(self) -> calibration.Calibration | None:
+        """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
+        if self.settings.values.calibration == "off":
+            return None
+        bound = self.binding()
+        return calibration.load(self._folder, bound.space_fingerprint if bound else None)
+
     def pipeline(self) -> Pipeline:
         """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
         if self._pipeline is None:
             store = self._open_store(create=False)
             self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
             self._pipeline = Pipeline(
-                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=self._traces
+                store,
+                self.settings,
+                embedder=self.embedder,
+                analyzer=self._analyzer,
+                traces=self._traces,
+                calibration=self.calibration(),
             )
         return self._pipeline
 
@@ -302,7 +314,7 @@ class ScopedRetriever:
             "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
             "chunker": bound.chunker_fingerprint if bound else None,
             "analyzer": bound.analyzer_fingerprint if bound else None,
-            "rerank_provider": self._kb.settings.values.rerank_provider,
+            "rerank_provider": self._kb.pipeline().settings.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
 

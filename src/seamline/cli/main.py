@@ -30,6 +30,9 @@ COMMANDS = {
     "providers": "inspecting",
     "models": "inspecting",
     "eval": "evaluating",
+    "sweep": "sweeping",
+    "gate": "deciding",
+    "compare": "deciding",
 }
 """Command to the module of this package that defines it, in the order in which help lists them."""
 

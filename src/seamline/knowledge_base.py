@@ -75,6 +75,7 @@ class KnowledgeBase:
         self._analyzer = create_analyzer(settings.values.mapping())
         self._store: Store | None = None
         self._folder: Path | None = None
+        self._traces: TraceStore | None = None
         self._pipeline: Pipeline | None = None
         self._embedder: Embedder | None = None
 
@@ -88,9 +89,10 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Release files and locks; idempotent."""
-        if self._store is not None:
-            self._store.close()
-        self._store = self._pipeline = self._embedder = None
+        for opened in (self._traces, self._store):
+            if opened is not None:
+                opened.close()
+        self._traces = self._store = self._pipeline = self._embedder = None
 
     # --- the main verbs ---
 
@@ -225,9 +227,9 @@ class KnowledgeBase:
         """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
         if self._pipeline is None:
             store = self._open_store(create=False)
-            traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
+            self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
             self._pipeline = Pipeline(
-                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=traces
+                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=self._traces
             )
         return self._pipeline
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "settings": "inspecting",
     "providers": "inspecting",
     "models": "inspecting",
+    "store": "stores",
     "eval": "evaluating",
 }
 """Command to the module of this package that defines it, in the order in which help lists them."""

@@ -28,6 +28,9 @@ COMMANDS = {
     "settings": "inspecting",
     "providers": "inspecting",
     "models": "inspecting",
+    "reindex": "generations",
+    "generations": "generations",
+    "diff": "generations",
     "store": "stores",
     "eval": "evaluating",
 }

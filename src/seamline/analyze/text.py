@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from threading import Lock
@@ -49,7 +50,7 @@ class TextAnalyzer:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Algorithm, stop words, stemmer and Unicode versions: all that decides a term."""
+        """Algorithm, stop words, stemmer and Unicode versions: all that decides a stored term."""
         return fingerprint(
             "recipe",
             {
@@ -67,19 +68,29 @@ class TextAnalyzer:
     def query(self, text: str, languages: Sequence[str | None]) -> KeywordQuery:
         """The union of the question's terms in ``languages`` (unknown language when there are none).
 
-        Words of a quoted phrase are terms too. An excluded compound is excluded as a whole, not by its parts;
-        a longer run of a script without spaces has no term of its own, so that ``-`` before it is plain text.
+        A term counts as often as the question holds it, in the language where it does so most. Words of a quoted
+        phrase are terms too. An excluded compound is excluded as a whole, not by its parts; a longer run of a script
+        without spaces has no term of its own, so that ``-`` before it is plain text.
         """
         syntax: QuerySyntax = parse(clean(text))
         barred = [word for word in syntax.excluded if _is_one_term(word)]
         plain = " ".join([syntax.text, *(word for word in syntax.excluded if word not in barred)])
-        terms: set[str] = set()
+        counts: Counter[str] = Counter()
         excluded: set[str] = set()
         for language in languages or (None,):
-            terms.update(self._analyse(plain, language, question=True))
+            asked = self._analyse(plain, language, question=True)
+            # A question of nothing but question words ("The Who") asks for these.
+            counts |= Counter(asked or self._analyse(plain, language, question=False))
             for word in barred:  # the first term is the whole
                 excluded.update(self._analyse(word, language, question=False)[:1])
-        return KeywordQuery(terms=tuple(sorted(terms)), phrases=syntax.phrases, excluded=tuple(sorted(excluded)))
+        terms = tuple(sorted(counts))
+        repeated = tuple(counts[term] for term in terms)
+        return KeywordQuery(
+            terms=terms,
+            phrases=syntax.phrases,
+            excluded=tuple(sorted(excluded)),
+            counts=repeated if max(repeated, default=1) > 1 else (),
+        )
 
     def _analyse(self, cleaned: str, language: str | None, *, question: bool) -> list[str]:
         table = self._table(primary_tag(language), question)
@@ -155,7 +166,7 @@ class _TermTable(dict[str, tuple[str, ...]]):
         return terms
 
     def _term(self, word: str, language: Profile) -> list[str]:
-        if word in language.stop_words:
+        if word in language.stop_words or (self._question and word in language.question_words):
             return []
         if language.stemmer is not None and language.stemmer in _SNOWBALL:
             word = self._stem(language.stemmer, word)

@@ -15,11 +15,20 @@ RetrievalMethod = Literal["dense", "keyword", "both"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeywordQuery:
-    """An analysed question. ``terms`` are unique and sorted; phrases and exclusions are honoured on text."""
+    """An analysed question. ``terms`` are unique and sorted; phrases and exclusions are honoured on text.
+
+    ``counts`` says how often the question holds each term, in the order of ``terms``; empty means once each. A
+    term that is asked for twice counts twice in a score.
+    """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+
+    def counted(self) -> tuple[tuple[str, int], ...]:
+        """Each term with its count; raises ``ValueError`` when there is not one count a term."""
+        return tuple(zip(self.terms, self.counts or (1,) * len(self.terms), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

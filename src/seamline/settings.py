@@ -114,12 +114,12 @@ class Settings(BaseModel):
         None, ge=1, le=10_000, description="Passages returned, all that a model ever sees; unset: limit_economy."
     )
     limit_economy: int = Field(5, ge=1, le=10_000, description="Passages returned in economy mode.")
-    fusion: Literal["weighted", "rrf"] = Field("weighted", description="How the two legs are fused.")
+    fusion: Literal["weighted", "rrf", "dbsf"] = Field("weighted", description="How the two legs are fused.")
     fusion_alpha: float = Field(
         0.6, ge=0, le=1, description="Weight of the dense leg where the model covers the language."
     )
     fusion_alpha_uncovered: float = Field(0.2, ge=0, le=1, description="Weight of the dense leg where it does not.")
-    fusion_normaliser: Literal["theoretical", "min_max", "z_score"] = Field(
+    fusion_normaliser: Literal["theoretical", "shifted", "min_max", "z_score"] = Field(
         "theoretical", description="How weighted fusion brings both scores to one scale."
     )
     rrf_k: float = Field(60.0, gt=0, le=10_000, description="Rank constant of reciprocal rank fusion; larger flattens.")

@@ -152,11 +152,15 @@ class RerankedPassages(Sequence[Passage]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOutcome:
-    """Whether a reranker ordered the passages: ``applied``, ``off``, or ``skipped`` with the reason."""
+    """Whether a reranker ordered the passages: ``applied``, ``off``, or ``skipped`` with the reason.
+
+    ``cut`` counts the texts that were longer than ``rerank_max_chars`` and were sent shortened.
+    """
 
     status: Literal["applied", "off", "skipped"]
     provider: str | None = None
     reason: str | None = None
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

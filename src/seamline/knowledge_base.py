@@ -8,16 +8,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import registry, spaces
+from seamline import calibration, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
+from seamline.chunk.artifacts import is_artifact
+from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
 from seamline.errors import NotFoundError, QueryError
 from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
-from seamline.ports import Embedder, Snapshot, Source, Store
+from seamline.ports import Chunker, Embedder, Snapshot, Source, Store
 from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
@@ -109,6 +111,7 @@ class KnowledgeBase:
     ) -> SyncReport:
         """Make the knowledge base equal to the folders or files: add, replace, skip, remove.
 
+        A single chunks artifact is verified, and its documents are indexed with the chunks that it holds.
         A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
         ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
         """
@@ -124,6 +127,10 @@ class KnowledgeBase:
             strict=strict,
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
+        if len(roots) == 1 and is_artifact(roots[0]):
+            with ChunkedSource(roots[0], name=source_name) as source:
+                indexer = self._indexer(ChunkedChunker(source), ChunkedReader(source))
+                return indexer.sync(source, options, progress)
         return self.sync(
             FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
         )
@@ -132,19 +139,16 @@ class KnowledgeBase:
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
     ) -> SyncReport:
         """As ``index``, from any source."""
-        values = self.settings.values
+        values = self.settings.values.mapping()
+        with EntryReader(ParseLimits.of(values)) as reader:
+            self._open_store(create=True)
+            return self._indexer(chunker_for(values, self.embedder()), reader).sync(source, options, progress)
+
+    def _indexer(self, chunker: Chunker, reader: ports.EntryReader) -> Indexer:
         store = self._open_store(create=True)
-        embedder = self.embedder()
-        with EntryReader(ParseLimits.of(values.mapping())) as reader:
-            indexer = Indexer(
-                store,
-                self.scope,
-                embedder=embedder,
-                analyzer=self._analyzer,
-                chunker=chunker_for(values.mapping()),
-                reader=reader,
-            )
-            return indexer.sync(source, options, progress)
+        return Indexer(
+            store, self.scope, embedder=self.embedder(), analyzer=self._analyzer, chunker=chunker, reader=reader
+        )
 
     def retrieve(
         self,
@@ -223,13 +227,25 @@ class KnowledgeBase:
             self._embedder = spaces.embedder_for(self.settings.values, self.binding(), self.home)
         return self._embedder
 
+    def calibration(self) -> calibration.Calibration | None:
+        """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
+        if self.settings.values.calibration == "off":
+            return None
+        bound = self.binding()
+        return calibration.load(self._folder, bound.space_fingerprint if bound else None)
+
     def pipeline(self) -> Pipeline:
         """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
         if self._pipeline is None:
             store = self._open_store(create=False)
             self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
             self._pipeline = Pipeline(
-                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=self._traces
+                store,
+                self.settings,
+                embedder=self.embedder,
+                analyzer=self._analyzer,
+                traces=self._traces,
+                calibration=self.calibration(),
             )
         return self._pipeline
 
@@ -298,7 +314,7 @@ class ScopedRetriever:
             "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
             "chunker": bound.chunker_fingerprint if bound else None,
             "analyzer": bound.analyzer_fingerprint if bound else None,
-            "rerank_provider": self._kb.settings.values.rerank_provider,
+            "rerank_provider": self._kb.pipeline().settings.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
 

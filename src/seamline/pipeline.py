@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
+from seamline.calibration import Calibration
 from seamline.errors import NotFoundError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
@@ -81,13 +82,20 @@ class Pipeline:
         embedder: Callable[[], Embedder],
         analyzer: Analyzer,
         traces: TraceSink | None,
+        calibration: Calibration | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._embedder = embedder
         self._analyzer = analyzer
         self._traces = traces
+        self._calibration = calibration
         self._splitter = SentencexSplitter()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of a question that overrides none, calibration included."""
+        return self._calibrated(self._settings)
 
     # --- the public verbs ---
 
@@ -164,7 +172,8 @@ class Pipeline:
 
             def selected(candidates: Sequence[Candidate], changes: Mapping[str, float]) -> Mapping[ChunkId, Fate]:
                 named = {name: value for name, value in changes.items() if name != "limit"}
-                changed = self._settings.override({**request.overrides, **named}).values if named else settings
+                stated = self._settings.override({**request.overrides, **named}) if named else None
+                changed = self._calibrated(stated) if stated else settings
                 allowed = int(changes.get("limit", limit))
                 return self._select(snapshot, scope, text, candidates, request, changed, mode, allowed).fates
 
@@ -186,7 +195,13 @@ class Pipeline:
     # --- how the parts are put together ---
 
     def _effective(self, request: Request) -> Settings:
-        return self._settings.override(request.overrides).values if request.overrides else self._settings.values
+        return self._calibrated(self._settings.override(request.overrides) if request.overrides else self._settings)
+
+    def _calibrated(self, loaded: LoadedSettings) -> Settings:
+        """With the calibrated values where nobody stated one; they hold for the reranker that is asked for."""
+        if self._calibration is None or loaded.values.calibration == "off":
+            return loaded.values
+        return self._calibration.apply(loaded, lambda name: _fingerprint_of(name, loaded.values)).values
 
     def _scope(self, request: Request) -> Scope:
         return Scope(
@@ -304,6 +319,10 @@ def _guarded(stated: tuple[tuple[str, object], ...]) -> Guarded:
     named = dict(stated)
     settings = Settings.model_validate(named).mapping()
     return guard(registry.factory("rerankers", str(named["rerank_provider"]))(settings), settings)
+
+
+def _fingerprint_of(reranker: str, settings: Settings) -> str:
+    return registry.factory("rerankers", reranker)(settings.mapping()).fingerprint  # type: ignore[no-any-return]
 
 
 def _retrieve_options(mode: str, settings: Settings) -> RetrieveOptions:

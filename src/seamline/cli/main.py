@@ -19,6 +19,7 @@ from seamline.errors import SeamlineError
 
 COMMANDS = {
     "index": "indexing",
+    "chunk": "chunking",
     "status": "indexing",
     "access": "indexing",
     "search": "asking",
@@ -29,6 +30,9 @@ COMMANDS = {
     "providers": "inspecting",
     "models": "inspecting",
     "eval": "evaluating",
+    "sweep": "sweeping",
+    "gate": "deciding",
+    "compare": "deciding",
 }
 """Command to the module of this package that defines it, in the order in which help lists them."""
 

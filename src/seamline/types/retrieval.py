@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, overload
 
 from seamline.types.documents import Chunk, ChunkId, Fingerprint
@@ -19,12 +19,15 @@ class KeywordQuery:
 
     ``counts`` says how often the question holds each term, in the order of ``terms``; empty means once each. A
     term that is asked for twice counts twice in a score.
+    ``text`` and ``languages`` are the question as it was typed, for a store whose engine analyses it itself.
     """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
+    text: str = field(default="", compare=False)
+    languages: tuple[str | None, ...] = field(default=(), compare=False)
 
     def counted(self) -> tuple[tuple[str, int], ...]:
         """Each term with its count; raises ``ValueError`` when there is not one count a term."""

@@ -83,7 +83,6 @@ class TextAnalyzer:
             counts |= Counter(asked or self._analyse(plain, language, question=False))
             for word in barred:  # the first term is the whole
                 excluded.update(self._analyse(word, language, question=False)[:1])
-<<<<<<< HEAD
         terms = tuple(sorted(counts))
         repeated = tuple(counts[term] for term in terms)
         return KeywordQuery(
@@ -91,14 +90,8 @@ class TextAnalyzer:
             phrases=syntax.phrases,
             excluded=tuple(sorted(excluded)),
             counts=repeated if max(repeated, default=1) > 1 else (),
-=======
-        return KeywordQuery(
-            terms=tuple(sorted(terms)),
-            phrases=syntax.phrases,
-            excluded=tuple(sorted(excluded)),
             text=text,
             languages=tuple(languages),
->>>>>>> main
         )
 
     def _analyse(self, cleaned: str, language: str | None, *, question: bool) -> list[str]:

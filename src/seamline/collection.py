@@ -144,7 +144,7 @@ def _sync(kb: KnowledgeBase, source: Source, reader: EntryReader, progress: Call
         kb.scope,
         embedder=kb.embedder(),
         analyzer=create_analyzer(values.mapping()),
-        chunker=chunker_for(values.mapping()),
+        chunker=chunker_for(values.mapping(), kb.embedder()),
         reader=reader,
     )
     options = SyncOptions(

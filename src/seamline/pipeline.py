@@ -257,7 +257,8 @@ class Pipeline:
 
     def _generation(self, request: Request, result: RetrievalResult) -> dict[str, Any]:
         settings = self._effective(request)
-        embedder = self._embedder()
+        # A keyword search works without the kb's model, and so does its answer: by the question's words alone.
+        embedder = self._embedder() if result.space_fingerprint is not None else None
         return {
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,
@@ -289,13 +290,13 @@ def scorer(embedder: Embedder) -> SentenceScorer:
     return score
 
 
-def _generator(settings: Settings, embedder: Embedder, splitter: SentencexSplitter) -> Generator:
+def _generator(settings: Settings, embedder: Embedder | None, splitter: SentencexSplitter) -> Generator:
     build = registry.factory("generators", settings.generation_provider)
     made: Generator = build(
         settings.mapping(),
-        scorer=scorer(embedder),
+        scorer=scorer(embedder) if embedder is not None else None,
         splitter=splitter,
-        space_fingerprint=space_fingerprint(embedder.space),
+        space_fingerprint=space_fingerprint(embedder.space) if embedder is not None else None,
     )
     return made
 

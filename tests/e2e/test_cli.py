@@ -236,6 +236,7 @@ def test_rule_01_another_space_is_refused_but_keywords_still_work(
     assert refused.code == 1
     assert "another space" in refused.err
     assert other("search", "seal", "--mode", "keyword").code == 0
+    assert other("ask", "How often must the seal be changed?", "--mode", "keyword").code == 0
 
 
 def test_dry_run_lists_and_changes_nothing(cli: Cli, docs: Path) -> None:

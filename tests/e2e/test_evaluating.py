@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -83,6 +84,40 @@ def test_one_command_from_nothing_and_an_independent_evaluation_agrees(cli: Cli,
     again = cli("eval", "--golden", golden)
     assert "earns its keep" in again.out
     assert "keyword-only" in again.out
+
+
+def test_rule_20_one_skipped_rerank_makes_the_run_invalid_with_exit_code_3(
+    cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seamline.rerank.lexical import LexicalReranker
+
+    honest = LexicalReranker.rerank
+
+    def failing(self: LexicalReranker, query: str, texts: Sequence[str], *, deadline_s: float) -> list[float]:
+        if query == "bridges":
+            raise ConnectionError("refused")
+        return honest(self, query, texts, deadline_s=deadline_s)
+
+    arguments = ("eval", "--golden", golden, "--variants", "fused-weighted+rerank", "--set", "rerank_provider=lexical")
+    assert cli(*arguments).code == 0
+    monkeypatch.setattr(LexicalReranker, "rerank", failing)
+    ran = cli(*arguments, "--json")
+    assert ran.code == 3
+    assert any("reranking was skipped (error) for 1 of 60" in reason for reason in ran.json()["invalid"])
+
+
+def test_a_run_of_another_system_stands_beside_our_variants(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    ours = ("eval", "--golden", golden, "--variants", "keyword-only")
+    assert cli(*ours, "-o", tmp_path / "out").code == 0
+    run = tmp_path / "out" / "keyword-only.run"
+    ran = cli(*ours, "--run", f"copy={run}", "--json").json()
+    first, second = ran["variants"]
+    assert (second["name"], second["measures"]) == ("copy", first["measures"])
+    assert ran["timings"]["copy"]["p50_ms"] is None
+    assert ran["comparisons"][0]["ties"] == 60
+    assert cli(*ours, "--run", f"keyword-only={run}").code == 2
+    run.write_text("elsewhere Q0 d00 1 1 t\n", encoding="utf-8")
+    assert cli(*ours, "--run", f"stranger={run}", "-o", tmp_path / "page").code == 3
 
 
 class Page(HTMLParser):

@@ -218,7 +218,7 @@ def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
         {"id": row["_id"], "query": row["text"], "relevantDocumentIds": [f"d{row['_id'][1]}{int(row['_id'][2]) % 4}"]}
         for row in lines
     ]
-    rows += [{"id": f"no{n}", "query": f"zinc prices of the year {1900 + n}", "unanswerable": True} for n in range(8)]
+    rows += [{"id": f"no{n}", "query": f"zinc{n} tungsten{n} vanadium{n}", "unanswerable": True} for n in range(8)]
     questions = tmp_path / "queries.jsonl"
     questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert cli("eval", "--golden", golden, "--variants", "keyword-only").code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
 from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
-from seamline.errors import NotFoundError, QueryError
+from seamline.errors import NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
@@ -23,12 +24,14 @@ from seamline.ports import Chunker, Embedder, Snapshot, Source, Store
 from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
+from seamline.store.generations import GenerationalStore
 from seamline.store.traces import TraceStore
 from seamline.types import (
     Answer,
     AnswerEvent,
     Binding,
     DocumentId,
+    Fingerprint,
     MetadataValue,
     Principal,
     Progress,
@@ -52,20 +55,31 @@ def open(
     principal: Principal | None = None,
     settings: Mapping[str, object] | None = None,
     config: str | os.PathLike[str] | None = None,
+    generation: int | None = None,
 ) -> KnowledgeBase:
     """A handle on a knowledge base; it is created by the first ``index``, not by opening.
 
-    ``settings`` override the file and the environment. Raises ``SettingsError``.
+    ``settings`` override the file and the environment; ``generation`` reads that index generation instead of the
+    live one, and only reads. Raises ``SettingsError``.
     """
     loaded = settings_module.load(settings, config=config)
-    return KnowledgeBase(kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded)
+    return KnowledgeBase(
+        kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded, generation=generation
+    )
 
 
 class KnowledgeBase:
     """One knowledge base as one principal sees it. Close it, or use it as a context manager."""
 
     def __init__(
-        self, name: str, *, home: Path, workspace: str, principal: Principal | None, settings: LoadedSettings
+        self,
+        name: str,
+        *,
+        home: Path,
+        workspace: str,
+        principal: Principal | None,
+        settings: LoadedSettings,
+        generation: int | None = None,
     ) -> None:
         self.name = name
         self.home = home
@@ -79,7 +93,8 @@ class KnowledgeBase:
         self._folder: Path | None = None
         self._traces: TraceStore | None = None
         self._pipeline: Pipeline | None = None
-        self._embedder: Embedder | None = None
+        self._generation = generation
+        self._embedders: dict[Fingerprint | None, Embedder] = {}
 
     def __enter__(self) -> KnowledgeBase:
         return self
@@ -223,9 +238,7 @@ class KnowledgeBase:
 
     def embedder(self) -> Embedder:
         """The embedder of this kb, checked against its space; see :func:`seamline.spaces.embedder_for`."""
-        if self._embedder is None:
-            self._embedder = spaces.embedder_for(self.settings.values, self.binding(), self.home)
-        return self._embedder
+        return self._embedder_of(self.binding())
 
     def calibration(self) -> calibration.Calibration | None:
         """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
@@ -242,12 +255,18 @@ class KnowledgeBase:
             self._pipeline = Pipeline(
                 store,
                 self.settings,
-                embedder=self.embedder,
+                embedder=self._embedder_of,
                 analyzer=self._analyzer,
                 traces=self._traces,
                 calibration=self.calibration(),
             )
         return self._pipeline
+
+    def _embedder_of(self, bound: Binding | None) -> Embedder:
+        space = bound.space_fingerprint if bound is not None else None
+        if space not in self._embedders:
+            self._embedders[space] = spaces.embedder_for(self.settings.values, bound, self.home)
+        return self._embedders[space]
 
     def _open_store(self, *, create: bool) -> Store:
         if self._store is None:
@@ -259,9 +278,16 @@ class KnowledgeBase:
             else:
                 record = Catalogue(self.home).open_kb(self.workspace, self.name, create=create, store=values.store)
                 kind, self._folder = record.store, record.folder
-            self._store = registry.factory("stores", kind)(
-                values.mapping(), folder=self._folder, workspace=self.workspace, kb=self.name
-            )
+            make = partial(registry.factory("stores", kind), values.mapping(), workspace=self.workspace, kb=self.name)
+            folder = self._folder
+            if kind == "embedded" and folder is not None:
+                self._store = GenerationalStore(folder, lambda place: make(folder=place), pinned=self._generation)
+            elif self._generation is not None:
+                raise UnavailableError(
+                    f"the store {kind!r} has no index generations", hint="leave --generation out, or use 'embedded'"
+                )
+            else:
+                self._store = make(folder=folder)
         return self._store
 
     def _request(

@@ -32,6 +32,7 @@ from seamline.settings import LoadedSettings, Settings
 from seamline.types import (
     Answer,
     AnswerEvent,
+    Binding,
     Candidate,
     Chunk,
     ChunkId,
@@ -70,7 +71,8 @@ class Request:
 class Pipeline:
     """The online half of one knowledge base, composed: everything it uses is handed in.
 
-    ``embedder`` is called when a dense query is asked; it raises when the kb's space is not available.
+    ``embedder`` is called when a dense query is asked, with what the snapshot that answers is bound to; it raises
+    when that space is not available.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class Pipeline:
         store: Store,
         settings: LoadedSettings,
         *,
-        embedder: Callable[[], Embedder],
+        embedder: Callable[[Binding | None], Embedder],
         analyzer: Analyzer,
         traces: TraceSink | None,
         calibration: Calibration | None = None,
@@ -90,6 +92,7 @@ class Pipeline:
         self._traces = traces
         self._calibration = calibration
         self._splitter = SentencexSplitter()
+        self._by_space: dict[Fingerprint, Embedder] = {}
 
     @property
     def settings(self) -> Settings:
@@ -106,8 +109,8 @@ class Pipeline:
         limit = _limit(request, settings)
         mode = request.mode or settings.mode
         scope = self._scope(request)
-        embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
+            embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             statistics = snapshot.statistics(scope)
             question, known = self._question(text, request, statistics)
             retrieved = retrieve(
@@ -165,8 +168,8 @@ class Pipeline:
         mode = request.mode or settings.mode
         limit = _limit(request, settings)
         scope = self._scope(request)
-        embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
+            embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             question, _ = self._question(text, request, snapshot.statistics(scope))
 
             def selected(candidates: Sequence[Candidate], changes: Mapping[str, float]) -> Mapping[ChunkId, Fate]:
@@ -192,6 +195,12 @@ class Pipeline:
                 return explained(chunk_id=ChunkId(target))
 
     # --- how the parts are put together ---
+
+    def _embedder_of(self, snapshot: Snapshot, scope: Scope) -> Embedder:
+        """The embedder of the snapshot's own space: a swap of index generations may have changed it meanwhile."""
+        embedder = self._embedder(snapshot.binding(scope))
+        self._by_space[space_fingerprint(embedder.space)] = embedder
+        return embedder
 
     def _effective(self, request: Request) -> Settings:
         return self._calibrated(self._settings.override(request.overrides) if request.overrides else self._settings)
@@ -258,7 +267,7 @@ class Pipeline:
     def _generation(self, request: Request, result: RetrievalResult) -> dict[str, Any]:
         settings = self._effective(request)
         # A keyword search works without the kb's model, and so does its answer: by the question's words alone.
-        embedder = self._embedder() if result.space_fingerprint is not None else None
+        embedder = self._by_space[result.space_fingerprint] if result.space_fingerprint is not None else None
         return {
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,

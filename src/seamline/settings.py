@@ -115,6 +115,16 @@ class Settings(BaseModel):
     )
     scan_threads: int = Field(0, ge=0, le=256, description="Threads of the dense scan; 0 is one a core.")
     write_timeout_s: float = Field(10.0, ge=0, le=3600, description="How long a writer waits for another one.")
+    postgres_dsn: SecretStr | None = Field(
+        None, description="Connection string of the postgres store; env:NAME and file:PATH are references."
+    )
+    postgres_pool_size: int = Field(
+        4, ge=1, le=1000, description="Reading connections that an open postgres store keeps at most."
+    )
+    postgres_keyword_scoring: Literal["bm25", "ts_rank_cd"] = Field(
+        "bm25",
+        description="bm25: as every other store; ts_rank_cd: PostgreSQL's own ranking, all words of the question required.",
+    )
 
     # retrieval
     mode: Literal["economy", "dense", "keyword", "hybrid"] = Field(

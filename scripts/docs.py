@@ -163,19 +163,32 @@ def own(module: str) -> Any:  # noqa: ANN401
 
 
 def factory_signature(kind: registry.Kind) -> str | None:
-    """How a factory of this kind is called, read from the built-in ones, whose parameters must agree."""
+    """How a factory of this kind is called, read from the built-in one that needs most; the others take the rest."""
     factories = []
     for point in sorted(entry_points(group=f"seamline.{kind}"), key=lambda point: point.name):
         module = own(point.module) if point.dist is not None and point.dist.name == "seamline" else None
         if module is not None:
             factories.append(getattr(module, point.attr))
-    shapes = {
-        tuple((item.name, item.kind) for item in inspect.signature(make).parameters.values()) for make in factories
-    }
-    if len(shapes) > 1:
-        raise SystemExit(f"docs: the built-in {kind} are created in different ways: {sorted(shapes)}")
-    shown = re.sub(r" -> .*", "", signature(factories[0])) if factories else None
-    return shown and f"create{shown} -> {PORT_OF[kind]}"
+    if not factories:
+        return None
+    widest = max(factories, key=lambda make: len(named(make)))
+    for make in factories:
+        unknown = named(widest) - named(make)
+        if unknown and not takes_the_rest(make):
+            raise SystemExit(f"docs: {make.__module__} does not take {', '.join(sorted(unknown))} as other {kind} do")
+    shown = re.sub(r" -> .*", "", signature(widest))
+    return f"create{shown} -> {PORT_OF[kind]}"
+
+
+def named(make: Callable[..., object]) -> set[str]:
+    """The parameters that a factory names."""
+    found = inspect.signature(make).parameters.values()
+    return {item.name for item in found if item.kind is not inspect.Parameter.VAR_KEYWORD}
+
+
+def takes_the_rest(make: Callable[..., object]) -> bool:
+    """Whether a factory takes, and ignores, what others of its kind need."""
+    return any(item.kind is inspect.Parameter.VAR_KEYWORD for item in inspect.signature(make).parameters.values())
 
 
 def providers_page() -> Iterator[str]:

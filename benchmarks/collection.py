@@ -59,7 +59,7 @@ def index(folder: Path, home: Path, kb: str, settings: Mapping[str, object]) -> 
         opened.scope,
         embedder=opened.embedder(),
         analyzer=create_analyzer(values.mapping()),
-        chunker=chunker_for(values.mapping()),
+        chunker=chunker_for(values.mapping(), opened.embedder()),
         reader=RecordReader(language=language_of(folder.name)),
     )
     options = SyncOptions(

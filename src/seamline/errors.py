@@ -15,6 +15,7 @@
     │   ├── SpaceMismatchError      the kb was embedded in another space
     │   ├── VersionConflictError    the same version with other bytes
     │   ├── IdCollisionError        two sources claim one document id
+    │   ├── ArtifactError           an artifact that is damaged, or whose chunks do not match its documents
     │   ├── StoreCorruptError       a stored index does not pass its own checks
     │   └── WeightsMismatchError    model weights with an unexpected hash
     ├── IngestError                 a source or a document could not be read
@@ -128,6 +129,12 @@ class IdCollisionError(IntegrityError):
     """Two sources claim one document id; both are named."""
 
     code = "id_collision"
+
+
+class ArtifactError(IntegrityError):
+    """An artifact that is damaged, or whose chunks do not match its documents."""
+
+    code = "artifact"
 
 
 class StoreCorruptError(IntegrityError):

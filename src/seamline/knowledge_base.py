@@ -9,16 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import registry, spaces
+from seamline import ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
+from seamline.chunk.artifacts import is_artifact
+from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
 from seamline.errors import NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
-from seamline.ports import Embedder, Snapshot, Source, Store
+from seamline.ports import Chunker, Embedder, Snapshot, Source, Store
 from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
@@ -107,7 +109,8 @@ class KnowledgeBase:
         for opened in (self._traces, self._store):
             if opened is not None:
                 opened.close()
-        self._traces = self._store = self._pipeline = self._embedder = None
+        self._traces = self._store = self._pipeline = None
+        self._embedders.clear()
 
     # --- the main verbs ---
 
@@ -124,6 +127,7 @@ class KnowledgeBase:
     ) -> SyncReport:
         """Make the knowledge base equal to the folders or files: add, replace, skip, remove.
 
+        A single chunks artifact is verified, and its documents are indexed with the chunks that it holds.
         A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
         ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
         """
@@ -139,6 +143,10 @@ class KnowledgeBase:
             strict=strict,
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
+        if len(roots) == 1 and is_artifact(roots[0]):
+            with ChunkedSource(roots[0], name=source_name) as source:
+                indexer = self._indexer(ChunkedChunker(source), ChunkedReader(source))
+                return indexer.sync(source, options, progress)
         return self.sync(
             FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
         )
@@ -147,19 +155,16 @@ class KnowledgeBase:
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
     ) -> SyncReport:
         """As ``index``, from any source."""
-        values = self.settings.values
+        values = self.settings.values.mapping()
+        with EntryReader(ParseLimits.of(values)) as reader:
+            self._open_store(create=True)
+            return self._indexer(chunker_for(values, self.embedder()), reader).sync(source, options, progress)
+
+    def _indexer(self, chunker: Chunker, reader: ports.EntryReader) -> Indexer:
         store = self._open_store(create=True)
-        embedder = self.embedder()
-        with EntryReader(ParseLimits.of(values.mapping())) as reader:
-            indexer = Indexer(
-                store,
-                self.scope,
-                embedder=embedder,
-                analyzer=self._analyzer,
-                chunker=chunker_for(values.mapping()),
-                reader=reader,
-            )
-            return indexer.sync(source, options, progress)
+        return Indexer(
+            store, self.scope, embedder=self.embedder(), analyzer=self._analyzer, chunker=chunker, reader=reader
+        )
 
     def retrieve(
         self,

@@ -56,12 +56,23 @@ class Settings(BaseModel):
     )
 
     # chunking
-    chunker: Literal["structural"] = Field("structural", description="How documents are cut.")
+    chunker: str = Field(
+        "structural", description="How documents are cut: structural, fixed, semantic, hybrid or window-1000-200."
+    )
+    semantic_percentile: float = Field(
+        90.0, ge=0, le=100, description="semantic, hybrid: a gap between sentences wider than this share is a border."
+    )
     chunk_chars: int = Field(
         1000, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
     )
     chunk_overlap_chars: int | None = Field(
         None, ge=0, le=5_000, description="Overlap in characters; unset, child_overlap decides."
+    )
+    parent_chars: int = Field(
+        1500, ge=50, le=10_000, description="Size of a parent, the text around a chunk; bigger shows more context."
+    )
+    parent_overlap: float = Field(
+        0.1, ge=0, le=0.5, description="Overlap of parents as a share of parent_chars, inside long sections."
     )
     child_overlap: float = Field(
         0.0, ge=0, le=0.5, description="Overlap as a share of chunk_chars, where a long block must be cut."

@@ -19,6 +19,7 @@ from seamline.errors import SeamlineError
 
 COMMANDS = {
     "index": "indexing",
+    "chunk": "chunking",
     "status": "indexing",
     "access": "indexing",
     "search": "asking",

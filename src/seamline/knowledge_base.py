@@ -9,12 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import ports, registry, spaces
+from seamline import calibration, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
 from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
-from seamline.errors import NotFoundError, QueryError, UnavailableError
+from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
@@ -154,7 +154,8 @@ class KnowledgeBase:
     def sync(
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
     ) -> SyncReport:
-        """As ``index``, from any source."""
+        """As ``index``, from any source. Raises ``NotAllowedError`` for a principal who is not the owner."""
+        self._require_owner()
         values = self.settings.values.mapping()
         with EntryReader(ParseLimits.of(values)) as reader:
             self._open_store(create=True)
@@ -207,11 +208,23 @@ class KnowledgeBase:
         return self.pipeline().why_not(query, document, self._request(**_named(options)))
 
     def set_access(self, document: str, readable_by: Sequence[str] | None) -> None:
-        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone."""
+        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone.
+
+        Raises ``NotAllowedError`` for a principal who is not the owner, whether the document exists or not.
+        """
+        self._require_owner()
         store = self._open_store(create=False)
         with store.write(timeout=self.settings.values.write_timeout_s) as writer:
             writer.set_access(DocumentId(document), None if readable_by is None else frozenset(readable_by))
             writer.commit()
+
+    def _require_owner(self) -> None:
+        """Access lists guard reading; changing what there is to read is the owner's alone."""
+        if not self.principal.owner:
+            raise NotAllowedError(
+                f"{self.principal.id!r} may not change the knowledge base {self.name!r}",
+                hint="its owner can: leave out --as and --groups, or the principal",
+            )
 
     # --- what it is made of ---
 
@@ -241,13 +254,26 @@ class KnowledgeBase:
         """The embedder of this kb, checked against its space; see :func:`seamline.spaces.embedder_for`."""
         return self._embedder_of(self.binding())
 
+    def calibration(self) -> calibration.Calibration | None:
+        """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
+        if self.settings.values.calibration == "off":
+            return None
+        bound = self.binding()
+        return calibration.load(self._folder, bound.space_fingerprint if bound else None)
+
     def pipeline(self) -> Pipeline:
         """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
         if self._pipeline is None:
             store = self._open_store(create=False)
             self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
             self._pipeline = Pipeline(
-                store, self.settings, embedder=self._embedder_of, analyzer=self._analyzer, traces=self._traces
+                store,
+                self.settings,
+                embedder=self._embedder_of,
+                analyzer=self._analyzer,
+                traces=self._traces,
+                calibration=self.calibration(),
+                corpus=str(self._folder.name if self._folder is not None else id(store)),
             )
         return self._pipeline
 
@@ -329,7 +355,7 @@ class ScopedRetriever:
             "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
             "chunker": bound.chunker_fingerprint if bound else None,
             "analyzer": bound.analyzer_fingerprint if bound else None,
-            "rerank_provider": self._kb.settings.values.rerank_provider,
+            "rerank_provider": self._kb.pipeline().settings.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
 

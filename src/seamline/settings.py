@@ -125,6 +125,12 @@ class Settings(BaseModel):
         "bm25",
         description="bm25: as every other store; ts_rank_cd: PostgreSQL's own ranking, all words of the question required.",
     )
+    qdrant_url: str | None = Field(
+        None, description="Server of the qdrant store; unset: the client's local mode in the kb's folder, one process."
+    )
+    qdrant_api_key: SecretStr | None = Field(
+        None, description="Key of the Qdrant server; env:NAME and file:PATH are references."
+    )
 
     # retrieval
     mode: Literal["economy", "dense", "keyword", "hybrid"] = Field(
@@ -198,6 +204,10 @@ class Settings(BaseModel):
     # evaluation
     eval_k: int = Field(8, ge=1, le=1000, description="k of recall@k.")
     eval_seed: int = Field(20260, ge=0, description="Seed of bootstrap and randomisation tests.")
+    gate_margin: float = Field(0.005, ge=0, le=1, description="Largest loss of ndcg@10 that a gate lets pass.")
+    calibration: Literal["auto", "off"] = Field(
+        "auto", description="auto: the kb's calibration.toml, where it has one, below everything stated; off: not read."
+    )
     min_ndcg: float = Field(0.0, ge=0, le=1, description="Lowest ndcg@10 that a gate accepts; 0 gates nothing.")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(

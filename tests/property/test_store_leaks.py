@@ -12,7 +12,7 @@ import pytest
 from seamline.conformance.store_case import document, indexed, put, query, reader, scope, vector_of
 from seamline.errors import NotFoundError
 from seamline.ports import Snapshot, Store
-from seamline.store import embedded, postgres
+from seamline.store import embedded, postgres, qdrant
 from seamline.store.memory_snapshot import MemorySnapshot
 from seamline.types import ChunkId, Document, DocumentId, Scope
 from support.postgres import needs_postgres, new_database, postgres_settings
@@ -33,9 +33,14 @@ def make_embedded(folder: Path) -> Store:
     return embedded.create(store_settings(), folder=folder_of(folder, "k"), workspace="w", kb="k")
 
 
+def make_qdrant(folder: Path) -> Store:
+    return qdrant.create(store_settings(), folder=folder_of(folder, "k"), workspace="w", kb="k")
+
+
 STORES = [
     pytest.param(lambda _: make_memory(), id="memory"),
     pytest.param(make_embedded, id="embedded"),
+    pytest.param(make_qdrant, id="qdrant"),
     pytest.param(make_postgres, id="postgres", marks=needs_postgres),
 ]
 

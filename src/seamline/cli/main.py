@@ -37,6 +37,9 @@ COMMANDS = {
     "diff": "generations",
     "store": "stores",
     "eval": "evaluating",
+    "sweep": "sweeping",
+    "gate": "deciding",
+    "compare": "deciding",
 }
 """Command to the module of this package that defines it, in the order in which help lists them."""
 

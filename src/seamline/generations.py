@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from seamline import knowledge_base, spaces
@@ -147,7 +148,7 @@ def _reindexer(kb: KnowledgeBase, bound: Binding | None) -> Iterator[Reindexer]:
             kb.scope,
             embedder=embedder,
             analyzer=create_analyzer(values.mapping()),
-            chunker=chunker_for(values.mapping()),
+            chunker=cache(lambda: chunker_for(values.mapping(), embedder())),
             reader=reader,
             write_timeout_s=values.write_timeout_s,
         )

@@ -109,7 +109,8 @@ class KnowledgeBase:
         for opened in (self._traces, self._store):
             if opened is not None:
                 opened.close()
-        self._traces = self._store = self._pipeline = self._embedder = None
+        self._traces = self._store = self._pipeline = None
+        self._embedders.clear()
 
     # --- the main verbs ---
 
@@ -297,9 +298,7 @@ class KnowledgeBase:
             if kind == "embedded" and folder is not None:
                 self._store = GenerationalStore(folder, lambda place: make(folder=place), pinned=self._generation)
             elif self._generation is not None:
-                raise UnavailableError(
-                    f"the store {kind!r} has no index generations", hint="leave --generation out, or use 'embedded'"
-                )
+                raise UnavailableError(f"the store {kind!r} has no index generations", hint="leave --generation out")
             else:
                 self._store = make(folder=folder)
         return self._store

@@ -56,6 +56,9 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ("stores", "postgres"): BuiltIn(
         "PostgreSQL with pgvector, for teams and several processes", ("psycopg", "psycopg_pool"), "postgres"
     ),
+    ("stores", "qdrant"): BuiltIn(
+        "dense leg in Qdrant, records and keyword leg beside it", ("qdrant_client",), "qdrant"
+    ),
     ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
     ("chunkers", "fixed"): BuiltIn("windows of characters ended at pauses, whatever the structure"),
     ("chunkers", "semantic"): BuiltIn("sentences divided where an embedder sees the subject change"),

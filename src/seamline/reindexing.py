@@ -46,11 +46,11 @@ class Reindexer:
         *,
         embedder: Callable[[], Embedder],
         analyzer: Analyzer,
-        chunker: Chunker,
+        chunker: Callable[[], Chunker],
         reader: EntryReader,
         write_timeout_s: float,
     ) -> None:
-        """``embedder`` is called when there is something to derive."""
+        """``embedder`` and ``chunker`` are called when there is something to derive."""
         self._store = store
         self._scope = scope
         self._embedder = embedder
@@ -127,7 +127,7 @@ class Reindexer:
         return Binding(
             space=embedder.space,
             space_fingerprint=space_fingerprint(embedder.space),
-            chunker_fingerprint=self._chunker.fingerprint,
+            chunker_fingerprint=self._chunker().fingerprint,
             analyzer_fingerprint=self._analyzer.fingerprint,
             canaries=canary.record(embedder),
         )
@@ -166,10 +166,10 @@ class Reindexer:
 
     def _derive(self, writer: Writer, source: Snapshot, ids: Sequence[DocumentId]) -> None:
         scope = replace(self._scope, document_filter=frozenset(ids))
-        embedder = self._embedder()
+        embedder, chunker = self._embedder(), self._chunker()
         template = embedder.space.template
         for document in source.documents(scope):
-            chunks = self._chunker.chunk(document).children
+            chunks = chunker.chunk(document).children
             texts = [chunk.rendered(template) for chunk in chunks]
             vectors = embedder.embed_passages(texts) if texts else ()
             derived = [

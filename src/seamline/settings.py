@@ -125,6 +125,12 @@ class Settings(BaseModel):
         "bm25",
         description="bm25: as every other store; ts_rank_cd: PostgreSQL's own ranking, all words of the question required.",
     )
+    qdrant_url: str | None = Field(
+        None, description="Server of the qdrant store; unset: the client's local mode in the kb's folder, one process."
+    )
+    qdrant_api_key: SecretStr | None = Field(
+        None, description="Key of the Qdrant server; env:NAME and file:PATH are references."
+    )
 
     # retrieval
     mode: Literal["economy", "dense", "keyword", "hybrid"] = Field(

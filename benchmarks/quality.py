@@ -24,7 +24,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "hybrid rrf": {"mode": "hybrid", "fusion": "rrf"},
     "hybrid weighted": {"mode": "hybrid", "fusion": "weighted"},
 }
-WHOLE = {"chunk_chars": 10_000, "max_chunk_chars": 10_000, "child_overlap": 0.0}
+WHOLE = {"chunk_chars": 10_000, "max_chunk_chars": 10_000, "child_overlap": 0.0, "embed_max_chars": 100_000}
 
 
 def main() -> None:

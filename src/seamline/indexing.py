@@ -15,14 +15,18 @@ from typing import Any
 
 from seamline import registry
 from seamline.analyze.sentences import SentencexSplitter
+from seamline.chunk.clamp import UNDECLARED_WINDOW_CHARS, ClampedChunker, by_characters, by_tokens
+from seamline.chunk.window import NAME as PUBLISHED_RECIPE
 from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
 from seamline.ingest import safety
 from seamline.ports import Analyzer, Chunker, Embedder, EntryReader, IndexedChunk, Source, Store, TokenCounter, Writer
 from seamline.types import (
+    DEFAULT_TEMPLATE,
     Binding,
     Chunk,
+    Chunked,
     Document,
     DocumentId,
     Failure,
@@ -61,14 +65,21 @@ class _Ready:
 def chunker_for(settings: Mapping[str, Any], embedder: Embedder | None = None) -> Chunker:
     """The configured chunker, with a sentence splitter for blocks that are too long.
 
-    ``embedder`` is what ``semantic`` and ``hybrid`` divide by; without one they raise ``SettingsError``.
-
-    ``embed_max_chars`` is a ceiling on every chunk where it is set.
+    ``embedder`` is what ``semantic`` and ``hybrid`` divide by; without one they raise ``SettingsError``. With it, a
+    child longer than its vector holds is divided: over ``embed_max_chars`` where that is set, else over the
+    embedder's window, else over 512 characters. The published recipe is left as it is.
     """
-    most = min(settings["max_chunk_chars"], settings["embed_max_chars"] or settings["max_chunk_chars"])
     build = registry.factory("chunkers", settings["chunker"])
-    made: Chunker = build({**settings, "max_chunk_chars": most}, splitter=SentencexSplitter(), embedder=embedder)
-    return made
+    made: Chunker = build(settings, splitter=SentencexSplitter(), embedder=embedder)
+    ceiling = settings["embed_max_chars"]
+    if settings["chunker"] == PUBLISHED_RECIPE or (ceiling is None and embedder is None):
+        return made
+    template = embedder.space.template if embedder is not None else DEFAULT_TEMPLATE
+    window = embedder.space.window if embedder is not None else None
+    if ceiling is None and window is not None and isinstance(embedder, TokenCounter):
+        return ClampedChunker(made, by_tokens(embedder, window), template=template, ceiling=f"{window} tokens")
+    most = ceiling or UNDECLARED_WINDOW_CHARS
+    return ClampedChunker(made, by_characters(most), template=template, ceiling=f"{most} characters")
 
 
 class Indexer:
@@ -147,12 +158,12 @@ class Indexer:
             canaries=canary.record(self._embedder),
         )
 
-    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, tuple[Chunk, ...]]:
+    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, Chunked]:
         """Parse and chunk one entry's bytes; no chunks when its status is not indexable."""
         document = self._reader.read(entry, data)
         if document.status not in INDEXABLE:
-            return document, ()
-        return document, self._chunker.chunk(document).children
+            return document, Chunked(children=())
+        return document, self._chunker.chunk(document)
 
     def derive(self, batch: Sequence[_Ready], report: SyncReport) -> list[list[IndexedChunk]]:
         """Terms and vectors of each document's chunks; the same text in the same space is embedded once."""
@@ -318,7 +329,7 @@ class _Run:
                 writer.record([state])
                 self._keep(writer, entry, state)
                 return None
-            document, chunks = self._indexer.read_and_chunk(entry, data)
+            document, chunked = self._indexer.read_and_chunk(entry, data)
         except SeamlineError as error:
             if self._options.strict:
                 raise
@@ -333,7 +344,8 @@ class _Run:
             return None
         if document.status is ParseStatus.TRUNCATED:
             self._report.truncated += 1
-        return _Ready(self._with_access(document, entry, known), chunks, state, not _indexed(known))
+        self._report.clamped += chunked.clamped
+        return _Ready(self._with_access(document, entry, known), chunked.children, state, not _indexed(known))
 
     def _with_access(self, document: Document, entry: SourceEntry, known: IngestState | None) -> Document:
         """A replaced document keeps its access list unless a new one is given."""

@@ -85,7 +85,7 @@ class Settings(BaseModel):
         None,
         ge=50,
         le=100_000,
-        description="Ceiling on an embedded chunk; unset: 512 when the embedder declares no window, else its window decides.",
+        description="Ceiling on what one vector holds, headings included; longer chunks are divided. Unset: the embedder's window, or 512 where it declares none.",
     )
 
     # embedding

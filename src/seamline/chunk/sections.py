@@ -13,6 +13,8 @@ from seamline.chunk.graphemes import boundary_at_or_after, boundary_at_or_before
 from seamline.types import Block, Document
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
+_UNWRAPPED = re.compile(r"[^\n]{241}")
+"""Text whose lines are broken to fit a page has none this long: such a line is a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,20 @@ def _covering(document: Document) -> Iterator[Block]:
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
     begin = start
     for gap in _BLANK_LINES.finditer(text, start, end):
-        yield from _paragraph(text, begin, gap.start())
+        yield from _lines(text, begin, gap.start())
         begin = gap.end()
-    yield from _paragraph(text, begin, end)
+    yield from _lines(text, begin, end)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Block]:
+    """One paragraph; or one a line, where a line is longer than any that was wrapped."""
+    if not _UNWRAPPED.search(text, start, end):
+        yield from _paragraph(text, start, end)
+        return
+    while start < end:
+        stop = text.find("\n", start, end) + 1 or end
+        yield from _paragraph(text, start, stop)
+        start = stop
 
 
 def _paragraph(text: str, start: int, end: int) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from seamline.fingerprint import fingerprint
 from seamline.ports import SentenceSplitter
 from seamline.types import Chunked, Document, Fingerprint
 
-_ALGORITHM = "structural/2"
+_ALGORITHM = "structural/3"
 
 
 class StructuralChunker:

@@ -5,6 +5,7 @@
     SeamlineError
     ├── UsageError                  the call itself is wrong
     │   ├── QueryError              an empty, oversized or malformed question
+    │   ├── NotAllowedError         only the owner may change a knowledge base
     │   ├── SettingsError           an unknown setting, or a value outside its bounds
     │   └── NotFoundError           a kb, document or chunk that does not exist, or that you may not see
     ├── UnavailableError            a part that this installation or this kb does not have
@@ -13,6 +14,7 @@
     │   └── ModeUnavailableError    a retrieval mode that the kb was not indexed for
     ├── IntegrityError              evidence would be wrong; nothing was changed
     │   ├── SpaceMismatchError      the kb was embedded in another space
+    │   ├── CalibrationError        calibrated settings of another space or reranker
     │   ├── VersionConflictError    the same version with other bytes
     │   ├── IdCollisionError        two sources claim one document id
     │   ├── ArtifactError           an artifact that is damaged, or whose chunks do not match its documents
@@ -71,6 +73,12 @@ class QueryError(UsageError):
     code = "query"
 
 
+class NotAllowedError(UsageError):
+    """Only the owner may change a knowledge base; the same words whatever it holds."""
+
+    code = "not_allowed"
+
+
 class SettingsError(UsageError):
     """An unknown setting, or a value outside its bounds."""
 
@@ -117,6 +125,12 @@ class SpaceMismatchError(IntegrityError):
     """The kb was embedded in another space than the one configured."""
 
     code = "space_mismatch"
+
+
+class CalibrationError(IntegrityError):
+    """Calibrated settings that belong to another space or reranker, or that cannot be read."""
+
+    code = "calibration"
 
 
 class VersionConflictError(IntegrityError):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import ports, registry, spaces
+from seamline import calibration, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
 from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
-from seamline.errors import NotFoundError, QueryError
-from seamline.indexing import Indexer, chunker_for
+from seamline.chunkers import chunker_for
+from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
+from seamline.indexing import Indexer
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
@@ -23,12 +25,14 @@ from seamline.ports import Chunker, Embedder, Snapshot, Source, Store
 from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
+from seamline.store.generations import GenerationalStore
 from seamline.store.traces import TraceStore
 from seamline.types import (
     Answer,
     AnswerEvent,
     Binding,
     DocumentId,
+    Fingerprint,
     MetadataValue,
     Principal,
     Progress,
@@ -52,20 +56,31 @@ def open(
     principal: Principal | None = None,
     settings: Mapping[str, object] | None = None,
     config: str | os.PathLike[str] | None = None,
+    generation: int | None = None,
 ) -> KnowledgeBase:
     """A handle on a knowledge base; it is created by the first ``index``, not by opening.
 
-    ``settings`` override the file and the environment. Raises ``SettingsError``.
+    ``settings`` override the file and the environment; ``generation`` reads that index generation instead of the
+    live one, and only reads. Raises ``SettingsError``.
     """
     loaded = settings_module.load(settings, config=config)
-    return KnowledgeBase(kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded)
+    return KnowledgeBase(
+        kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded, generation=generation
+    )
 
 
 class KnowledgeBase:
     """One knowledge base as one principal sees it. Close it, or use it as a context manager."""
 
     def __init__(
-        self, name: str, *, home: Path, workspace: str, principal: Principal | None, settings: LoadedSettings
+        self,
+        name: str,
+        *,
+        home: Path,
+        workspace: str,
+        principal: Principal | None,
+        settings: LoadedSettings,
+        generation: int | None = None,
     ) -> None:
         self.name = name
         self.home = home
@@ -77,8 +92,10 @@ class KnowledgeBase:
         self._analyzer = create_analyzer(settings.values.mapping())
         self._store: Store | None = None
         self._folder: Path | None = None
+        self._traces: TraceStore | None = None
         self._pipeline: Pipeline | None = None
-        self._embedder: Embedder | None = None
+        self._generation = generation
+        self._embedders: dict[Fingerprint | None, Embedder] = {}
 
     def __enter__(self) -> KnowledgeBase:
         return self
@@ -90,9 +107,10 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Release files and locks; idempotent."""
-        if self._store is not None:
-            self._store.close()
-        self._store = self._pipeline = self._embedder = None
+        for opened in (self._traces, self._store):
+            if opened is not None:
+                opened.close()
+        self._traces = self._store = self._pipeline = self._embedder = None
 
     # --- the main verbs ---
 
@@ -126,9 +144,9 @@ class KnowledgeBase:
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
         if len(roots) == 1 and is_artifact(roots[0]):
-            with ChunkedSource(roots[0], name=source_name) as source:
-                indexer = self._indexer(ChunkedChunker(source), ChunkedReader(source))
-                return indexer.sync(source, options, progress)
+            self._require_owner()
+            with ChunkedSource(roots[0], name=source_name) as chunked:
+                return self._indexer(ChunkedReader(chunked), ChunkedChunker(chunked)).sync(chunked, options, progress)
         return self.sync(
             FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
         )
@@ -136,17 +154,16 @@ class KnowledgeBase:
     def sync(
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
     ) -> SyncReport:
-        """As ``index``, from any source."""
+        """As ``index``, from any source. Raises ``NotAllowedError`` for a principal who is not the owner."""
+        self._require_owner()
         values = self.settings.values.mapping()
         with EntryReader(ParseLimits.of(values)) as reader:
-            self._open_store(create=True)
-            return self._indexer(chunker_for(values, self.embedder()), reader).sync(source, options, progress)
+            return self._indexer(reader).sync(source, options, progress)
 
-    def _indexer(self, chunker: Chunker, reader: ports.EntryReader) -> Indexer:
-        store = self._open_store(create=True)
-        return Indexer(
-            store, self.scope, embedder=self.embedder(), analyzer=self._analyzer, chunker=chunker, reader=reader
-        )
+    def _indexer(self, reader: ports.EntryReader, chunker: Chunker | None = None) -> Indexer:
+        store, embedder = self._open_store(create=True), self.embedder()
+        chunker = chunker or chunker_for(self.settings.values.mapping(), embedder)
+        return Indexer(store, self.scope, embedder=embedder, analyzer=self._analyzer, chunker=chunker, reader=reader)
 
     def retrieve(
         self,
@@ -189,11 +206,23 @@ class KnowledgeBase:
         return self.pipeline().why_not(query, document, self._request(**_named(options)))
 
     def set_access(self, document: str, readable_by: Sequence[str] | None) -> None:
-        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone."""
+        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone.
+
+        Raises ``NotAllowedError`` for a principal who is not the owner, whether the document exists or not.
+        """
+        self._require_owner()
         store = self._open_store(create=False)
         with store.write(timeout=self.settings.values.write_timeout_s) as writer:
             writer.set_access(DocumentId(document), None if readable_by is None else frozenset(readable_by))
             writer.commit()
+
+    def _require_owner(self) -> None:
+        """Access lists guard reading; changing what there is to read is the owner's alone."""
+        if not self.principal.owner:
+            raise NotAllowedError(
+                f"{self.principal.id!r} may not change the knowledge base {self.name!r}",
+                hint="its owner can: leave out --as and --groups, or the principal",
+            )
 
     # --- what it is made of ---
 
@@ -221,19 +250,36 @@ class KnowledgeBase:
 
     def embedder(self) -> Embedder:
         """The embedder of this kb, checked against its space; see :func:`seamline.spaces.embedder_for`."""
-        if self._embedder is None:
-            self._embedder = spaces.embedder_for(self.settings.values, self.binding(), self.home)
-        return self._embedder
+        return self._embedder_of(self.binding())
+
+    def calibration(self) -> calibration.Calibration | None:
+        """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
+        if self.settings.values.calibration == "off":
+            return None
+        bound = self.binding()
+        return calibration.load(self._folder, bound.space_fingerprint if bound else None)
 
     def pipeline(self) -> Pipeline:
         """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
         if self._pipeline is None:
             store = self._open_store(create=False)
-            traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
+            self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
             self._pipeline = Pipeline(
-                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=traces
+                store,
+                self.settings,
+                embedder=self._embedder_of,
+                analyzer=self._analyzer,
+                traces=self._traces,
+                calibration=self.calibration(),
+                corpus=str(self._folder.name if self._folder is not None else id(store)),
             )
         return self._pipeline
+
+    def _embedder_of(self, bound: Binding | None) -> Embedder:
+        space = bound.space_fingerprint if bound is not None else None
+        if space not in self._embedders:
+            self._embedders[space] = spaces.embedder_for(self.settings.values, bound, self.home)
+        return self._embedders[space]
 
     def _open_store(self, *, create: bool) -> Store:
         if self._store is None:
@@ -245,9 +291,16 @@ class KnowledgeBase:
             else:
                 record = Catalogue(self.home).open_kb(self.workspace, self.name, create=create, store=values.store)
                 kind, self._folder = record.store, record.folder
-            self._store = registry.factory("stores", kind)(
-                values.mapping(), folder=self._folder, workspace=self.workspace, kb=self.name
-            )
+            make = partial(registry.factory("stores", kind), values.mapping(), workspace=self.workspace, kb=self.name)
+            folder = self._folder
+            if kind == "embedded" and folder is not None:
+                self._store = GenerationalStore(folder, lambda place: make(folder=place), pinned=self._generation)
+            elif self._generation is not None:
+                raise UnavailableError(
+                    f"the store {kind!r} has no index generations", hint="leave --generation out, or use 'embedded'"
+                )
+            else:
+                self._store = make(folder=folder)
         return self._store
 
     def _request(
@@ -300,7 +353,7 @@ class ScopedRetriever:
             "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
             "chunker": bound.chunker_fingerprint if bound else None,
             "analyzer": bound.analyzer_fingerprint if bound else None,
-            "rerank_provider": self._kb.settings.values.rerank_provider,
+            "rerank_provider": self._kb.pipeline().settings.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
+from seamline.calibration import Calibration
 from seamline.errors import NotFoundError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
@@ -31,6 +32,7 @@ from seamline.settings import LoadedSettings, Settings
 from seamline.types import (
     Answer,
     AnswerEvent,
+    Binding,
     Candidate,
     Chunk,
     ChunkId,
@@ -48,8 +50,8 @@ log = logging.getLogger("seamline.pipeline")
 
 SURE = 0.9
 """Confidence from which a detected language of a question is used."""
-MAIN_LANGUAGE_SHARE = 0.05
-"""A language with at least this share of the chunks has its own analysis of a question."""
+MOST_ANALYSES = 16
+"""Languages in which one question is analysed, the most frequent of the chunks; a note names the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,8 @@ class Request:
 class Pipeline:
     """The online half of one knowledge base, composed: everything it uses is handed in.
 
-    ``embedder`` is called when a dense query is asked; it raises when the kb's space is not available.
+    ``corpus`` is the id of the kb's files, which no other kb has or had. ``embedder`` is called when a dense query
+    is asked, with what the snapshot that answers is bound to; it raises when that space is not available.
     """
 
     def __init__(
@@ -77,16 +80,26 @@ class Pipeline:
         store: Store,
         settings: LoadedSettings,
         *,
-        embedder: Callable[[], Embedder],
+        embedder: Callable[[Binding | None], Embedder],
         analyzer: Analyzer,
         traces: TraceSink | None,
+        calibration: Calibration | None = None,
+        corpus: str,
     ) -> None:
         self._store = store
+        self._corpus = corpus
         self._settings = settings
         self._embedder = embedder
         self._analyzer = analyzer
         self._traces = traces
+        self._calibration = calibration
         self._splitter = SentencexSplitter()
+        self._by_space: dict[Fingerprint, Embedder] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of a question that overrides none, calibration included."""
+        return self._calibrated(self._settings)
 
     # --- the public verbs ---
 
@@ -98,10 +111,11 @@ class Pipeline:
         limit = _limit(request, settings)
         mode = request.mode or settings.mode
         scope = self._scope(request)
-        embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
+            embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             statistics = snapshot.statistics(scope)
             question, known = self._question(text, request, statistics)
+            opened = (time.perf_counter() - started) * 1000
             retrieved = retrieve(
                 snapshot,
                 scope,
@@ -111,7 +125,12 @@ class Pipeline:
                 options=_retrieve_options(mode, settings),
             )
             selection = self._select(snapshot, scope, text, retrieved.candidates, request, settings, mode, limit)
-        timings = {**retrieved.timings_ms, **selection.timings_ms, "total": (time.perf_counter() - started) * 1000}
+        timings = {
+            "open": opened,
+            **retrieved.timings_ms,
+            **selection.timings_ms,
+            "total": (time.perf_counter() - started) * 1000,
+        }
         result = RetrievalResult(
             query=text,
             passages=selection.passages,
@@ -123,14 +142,14 @@ class Pipeline:
             query_language_known=known,
             pool_sizes=retrieved.pool_sizes,
             timings=timings,
-            corpus_fingerprint=_corpus_fingerprint(self._store.kb, request.principal.workspace, statistics),
+            corpus_fingerprint=fingerprint("corpus", {"kb": self._corpus, "generation": statistics.generation}),
             space_fingerprint=space_fingerprint(embedder.space) if embedder else None,
-            policy_fingerprint=_policy_fingerprint(settings, mode, limit),
+            policy_fingerprint=_policy_fingerprint(settings, mode, limit, request.rerank),
             calibrated=settings.min_cosine is not None or settings.rerank_min_score is not None,
             stand_ins=_stand_ins(embedder, settings),
             trace_id=uuid.uuid4().hex,
             cut_by=selection.cut_by,
-            notes=tuple(retrieved.notes),
+            notes=(*retrieved.notes, *_left_out(statistics)),
         )
         self._trace(result)
         return result
@@ -157,13 +176,14 @@ class Pipeline:
         mode = request.mode or settings.mode
         limit = _limit(request, settings)
         scope = self._scope(request)
-        embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
+            embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             question, _ = self._question(text, request, snapshot.statistics(scope))
 
             def selected(candidates: Sequence[Candidate], changes: Mapping[str, float]) -> Mapping[ChunkId, Fate]:
                 named = {name: value for name, value in changes.items() if name != "limit"}
-                changed = self._settings.override({**request.overrides, **named}).values if named else settings
+                stated = self._settings.override({**request.overrides, **named}) if named else None
+                changed = self._calibrated(stated) if stated else settings
                 allowed = int(changes.get("limit", limit))
                 return self._select(snapshot, scope, text, candidates, request, changed, mode, allowed).fates
 
@@ -184,8 +204,20 @@ class Pipeline:
 
     # --- how the parts are put together ---
 
+    def _embedder_of(self, snapshot: Snapshot, scope: Scope) -> Embedder:
+        """The embedder of the snapshot's own space: a swap of index generations may have changed it meanwhile."""
+        embedder = self._embedder(snapshot.binding(scope))
+        self._by_space[space_fingerprint(embedder.space)] = embedder
+        return embedder
+
     def _effective(self, request: Request) -> Settings:
-        return self._settings.override(request.overrides).values if request.overrides else self._settings.values
+        return self._calibrated(self._settings.override(request.overrides) if request.overrides else self._settings)
+
+    def _calibrated(self, loaded: LoadedSettings) -> Settings:
+        """With the calibrated values where nobody stated one; they hold for the reranker that is asked for."""
+        if self._calibration is None or loaded.values.calibration == "off":
+            return loaded.values
+        return self._calibration.apply(loaded, lambda name: _fingerprint_of(name, loaded.values)).values
 
     def _scope(self, request: Request) -> Scope:
         return Scope(
@@ -198,19 +230,17 @@ class Pipeline:
     def _question(
         self, text: str, request: Request, statistics: KbStatistics
     ) -> tuple[Question, Literal["given", "detected", "unknown"]]:
-        languages = _main_languages(statistics)
+        present = _languages(statistics)
         if request.query_language != "auto":
             tag = request.query_language.split("-")[0].lower()
-            return Question(
-                text=text, language=tag, keyword_languages=(tag,) if tag in languages else languages
-            ), "given"
-        if len(languages) == 1:
-            return Question(text=text, language=languages[0], keyword_languages=languages), "unknown"
+            return Question(text=text, language=tag, keyword_languages=_first(tag, present)), "given"
+        if len(present) == 1:
+            return Question(text=text, language=present[0], keyword_languages=present), "unknown"
         detected, confidence = detect(text)
-        if detected in languages and confidence >= SURE:
+        if detected in present and confidence >= SURE:
             # Detection on a short question is a guess: it may lower the dense weight, not drop an analysis.
-            return Question(text=text, language=detected, keyword_languages=languages), "detected"
-        return Question(text=text, language=None, keyword_languages=languages or (None,)), "unknown"
+            return Question(text=text, language=detected, keyword_languages=_first(detected, present)), "detected"
+        return Question(text=text, language=None, keyword_languages=present or (None,)), "unknown"
 
     def _select(
         self,
@@ -242,7 +272,8 @@ class Pipeline:
 
     def _generation(self, request: Request, result: RetrievalResult) -> dict[str, Any]:
         settings = self._effective(request)
-        embedder = self._embedder()
+        # A keyword search works without the kb's model, and so does its answer: by the question's words alone.
+        embedder = self._by_space[result.space_fingerprint] if result.space_fingerprint is not None else None
         return {
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,
@@ -274,13 +305,13 @@ def scorer(embedder: Embedder) -> SentenceScorer:
     return score
 
 
-def _generator(settings: Settings, embedder: Embedder, splitter: SentencexSplitter) -> Generator:
+def _generator(settings: Settings, embedder: Embedder | None, splitter: SentencexSplitter) -> Generator:
     build = registry.factory("generators", settings.generation_provider)
     made: Generator = build(
         settings.mapping(),
-        scorer=scorer(embedder),
+        scorer=scorer(embedder) if embedder is not None else None,
         splitter=splitter,
-        space_fingerprint=space_fingerprint(embedder.space),
+        space_fingerprint=space_fingerprint(embedder.space) if embedder is not None else None,
     )
     return made
 
@@ -292,6 +323,10 @@ def _reranker(settings: Settings) -> Reranker | None:
     return made
 
 
+def _fingerprint_of(reranker: str, settings: Settings) -> str:
+    return registry.factory("rerankers", reranker)(settings.mapping()).fingerprint  # type: ignore[no-any-return]
+
+
 def _retrieve_options(mode: str, settings: Settings) -> RetrieveOptions:
     return RetrieveOptions.of(settings.mapping() | {"mode": mode})
 
@@ -301,11 +336,20 @@ def _limit(request: Request, settings: Settings) -> int:
     return validate_limit(limit, settings.candidate_k)
 
 
-def _main_languages(statistics: KbStatistics) -> tuple[str | None, ...]:
-    total = sum(statistics.languages.values()) or 1
-    main = [tag for tag, count in statistics.languages.items() if count / total >= MAIN_LANGUAGE_SHARE]
-    main.sort(key=lambda tag: (-statistics.languages[tag], tag))
-    return tuple(None if tag == "und" else tag for tag in main)
+def _languages(statistics: KbStatistics) -> tuple[str | None, ...]:
+    """The languages of the chunks, most frequent first: a question is analysed in each of them."""
+    tags = sorted(statistics.languages, key=lambda tag: (-statistics.languages[tag], tag))
+    return tuple(None if tag == "und" else tag for tag in tags[:MOST_ANALYSES])
+
+
+def _left_out(statistics: KbStatistics) -> tuple[str, ...]:
+    """The note of a kb in more languages than one question is analysed in."""
+    tags = sorted(statistics.languages, key=lambda tag: (-statistics.languages[tag], tag))[MOST_ANALYSES:]
+    return (f"keyword: the question is not analysed as {', '.join(tags)}",) if tags else ()
+
+
+def _first(tag: str | None, present: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    return (tag, *(other for other in present if other != tag))
 
 
 def _stand_ins(embedder: Embedder | None, settings: Settings) -> tuple[str, ...]:
@@ -317,16 +361,13 @@ def _stand_ins(embedder: Embedder | None, settings: Settings) -> tuple[str, ...]
     return tuple(names)
 
 
-def _corpus_fingerprint(kb: str, workspace: str, statistics: KbStatistics) -> Fingerprint:
-    """Identity of the committed state that answered: the same snapshot, the same fingerprint."""
-    return fingerprint("corpus", {"kb": kb, "workspace": workspace, "generation": statistics.generation})
-
-
 @lru_cache(maxsize=64)
-def _policy_fingerprint(settings: Settings, mode: str, limit: int) -> Fingerprint:
+def _policy_fingerprint(settings: Settings, mode: str, limit: int, rerank: str) -> Fingerprint:
     names = [
         "candidate_k", "fusion", "fusion_alpha", "fusion_alpha_uncovered", "fusion_normaliser", "rrf_k", "bm25_k1",
         "bm25_b", "min_cosine", "confident_cosine", "near_duplicate_jaccard", "rerank_provider", "rerank_candidates",
-        "rerank_min_score", "rerank_confident_score",
+        "rerank_min_score", "rerank_confident_score", "rerank_timeout_s",
     ]  # fmt: skip
-    return fingerprint("policy", {"mode": mode, "limit": limit} | {name: getattr(settings, name) for name in names})
+    return fingerprint(
+        "policy", {"mode": mode, "limit": limit, "rerank": rerank} | {name: getattr(settings, name) for name in names}
+    )

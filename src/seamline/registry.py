@@ -47,6 +47,9 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ("generators", "openai"): BuiltIn("any OpenAI-compatible chat endpoint", ("openai",), "openai"),
     ("stores", "embedded"): BuiltIn("one SQLite file, both indexes in one transaction"),
     ("stores", "memory"): BuiltIn("the reference store, lives as long as the process"),
+    ("stores", "postgres"): BuiltIn(
+        "PostgreSQL with pgvector, for teams and several processes", ("psycopg", "psycopg_pool"), "postgres"
+    ),
     ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
     ("chunkers", "fixed"): BuiltIn("windows of characters ended at pauses, whatever the structure"),
     ("chunkers", "semantic"): BuiltIn("sentences divided where an embedder sees the subject change"),

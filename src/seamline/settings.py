@@ -63,7 +63,7 @@ class Settings(BaseModel):
         90.0, ge=0, le=100, description="semantic, hybrid: a gap between sentences wider than this share is a border."
     )
     chunk_chars: int = Field(
-        1000, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
+        600, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
     )
     chunk_overlap_chars: int | None = Field(
         None, ge=0, le=5_000, description="Overlap in characters; unset, child_overlap decides."
@@ -115,6 +115,16 @@ class Settings(BaseModel):
     )
     scan_threads: int = Field(0, ge=0, le=256, description="Threads of the dense scan; 0 is one a core.")
     write_timeout_s: float = Field(10.0, ge=0, le=3600, description="How long a writer waits for another one.")
+    postgres_dsn: SecretStr | None = Field(
+        None, description="Connection string of the postgres store; env:NAME and file:PATH are references."
+    )
+    postgres_pool_size: int = Field(
+        4, ge=1, le=1000, description="Reading connections that an open postgres store keeps at most."
+    )
+    postgres_keyword_scoring: Literal["bm25", "ts_rank_cd"] = Field(
+        "bm25",
+        description="bm25: as every other store; ts_rank_cd: PostgreSQL's own ranking, all words of the question required.",
+    )
 
     # retrieval
     mode: Literal["economy", "dense", "keyword", "hybrid"] = Field(
@@ -188,6 +198,10 @@ class Settings(BaseModel):
     # evaluation
     eval_k: int = Field(8, ge=1, le=1000, description="k of recall@k.")
     eval_seed: int = Field(20260, ge=0, description="Seed of bootstrap and randomisation tests.")
+    gate_margin: float = Field(0.005, ge=0, le=1, description="Largest loss of ndcg@10 that a gate lets pass.")
+    calibration: Literal["auto", "off"] = Field(
+        "auto", description="auto: the kb's calibration.toml, where it has one, below everything stated; off: not read."
+    )
     min_ndcg: float = Field(0.0, ge=0, le=1, description="Lowest ndcg@10 that a gate accepts; 0 gates nothing.")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(

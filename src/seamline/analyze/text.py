@@ -67,6 +67,8 @@ class TextAnalyzer:
     def query(self, text: str, languages: Sequence[str | None]) -> KeywordQuery:
         """The union of the question's terms in ``languages`` (unknown language when there are none).
 
+        The first language is taken for the question's own: its stop words are left out of every analysis, since
+        a stop word is rare, and so weighs much, in chunks of another language.
         Words of a quoted phrase are terms too. An excluded compound is excluded as a whole, not by its parts;
         a longer run of a script without spaces has no term of its own, so that ``-`` before it is plain text.
         """
@@ -75,11 +77,19 @@ class TextAnalyzer:
         plain = " ".join([syntax.text, *(word for word in syntax.excluded if word not in barred)])
         terms: set[str] = set()
         excluded: set[str] = set()
+        own = self._table(primary_tag(languages[0] if languages else None), True)
+        said = " ".join(token for token in TOKEN.findall(plain) if own[token])
         for language in languages or (None,):
-            terms.update(self._analyse(plain, language, question=True))
+            terms.update(self._analyse(said, language, question=True))
             for word in barred:  # the first term is the whole
                 excluded.update(self._analyse(word, language, question=False)[:1])
-        return KeywordQuery(terms=tuple(sorted(terms)), phrases=syntax.phrases, excluded=tuple(sorted(excluded)))
+        return KeywordQuery(
+            terms=tuple(sorted(terms)),
+            phrases=syntax.phrases,
+            excluded=tuple(sorted(excluded)),
+            text=text,
+            languages=tuple(languages),
+        )
 
     def _analyse(self, cleaned: str, language: str | None, *, question: bool) -> list[str]:
         table = self._table(primary_tag(language), question)

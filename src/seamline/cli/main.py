@@ -29,7 +29,17 @@ COMMANDS = {
     "settings": "inspecting",
     "providers": "inspecting",
     "models": "inspecting",
+    "kb": "kbs",
+    "backup": "kbs",
+    "restore": "kbs",
+    "reindex": "generations",
+    "generations": "generations",
+    "diff": "generations",
+    "store": "stores",
     "eval": "evaluating",
+    "sweep": "sweeping",
+    "gate": "deciding",
+    "compare": "deciding",
 }
 """Command to the module of this package that defines it, in the order in which help lists them."""
 

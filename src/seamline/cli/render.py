@@ -32,7 +32,9 @@ from seamline.types import (
 if TYPE_CHECKING:
     from seamline.retrieve.explanation import WhyNot
 
-console = Console(highlight=False, soft_wrap=False)
+PIPE_WIDTH = 120
+"""Columns when the output is not a terminal, which has no width of its own."""
+console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 errors = Console(stderr=True, highlight=False)
 
 SNIPPET_CHARS = 320

@@ -92,7 +92,7 @@ class Catalogue:
             if connection is None:
                 return []
             rows = connection.execute(
-                "SELECT id, workspace, name, store, created_at FROM kbs WHERE ?1 IS NULL OR workspace = ?1 "
+                "SELECT id, workspace, name, store, created_at FROM kbs WHERE workspace = coalesce(?, workspace) "
                 "ORDER BY workspace, name",
                 (workspace,),
             ).fetchall()

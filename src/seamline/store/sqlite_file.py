@@ -100,6 +100,9 @@ class SqliteFile:
                 raise
             # WAL needs a writable folder even to read. In one that is not, the file does not change either.
             return sqlite3.connect(f"{uri}?immutable=1", uri=True)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _checked_version(self, connection: sqlite3.Connection) -> int:

@@ -184,9 +184,11 @@ def test_rule_14_vowel_signs_do_not_split_words() -> None:
 
 
 def test_terms_of_a_question_are_the_sorted_union_of_its_languages() -> None:
+    # "for" is a stop word of the first language, and so silent in the second one too.
     both = ask("running for die Häuser", "en", "de").terms
+    assert "for" in ask("running for die Häuser", "de").terms
     assert both == tuple(
-        sorted({*ask("running for die Häuser", "en").terms, *ask("running for die Häuser", "de").terms})
+        sorted({*ask("running for die Häuser", "en").terms, *ask("running for die Häuser", "de").terms} - {"for"})
     )
     assert ask("running").terms == ANALYZER.query("running", []).terms
     assert terms("running", "en-GB") == terms("running", "EN_us") == ["run"]

@@ -22,6 +22,7 @@ from seamline.generate.answer import AnswerOptions, stream_answer
 from seamline.generate.answer import answer as write_answer
 from seamline.ingest.language import detect
 from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
+from seamline.rerank.guarded import Guarded, guard
 from seamline.rerank.select import select
 from seamline.rerank.selection import Fate, Selection, SelectOptions
 from seamline.retrieve.explanation import WhyNot
@@ -316,11 +317,23 @@ def _generator(settings: Settings, embedder: Embedder | None, splitter: Sentence
     return made
 
 
+_HOW_RERANKED = tuple(
+    name for name in Settings.model_fields if name.startswith("rerank_") and not name.endswith("_score")
+)
+
+
 def _reranker(settings: Settings) -> Reranker | None:
     if settings.rerank_provider == "off":
         return None
-    made: Reranker = registry.factory("rerankers", settings.rerank_provider)(settings.mapping())
-    return made
+    return _guarded(tuple((name, getattr(settings, name)) for name in _HOW_RERANKED))
+
+
+@lru_cache(maxsize=8)
+def _guarded(stated: tuple[tuple[str, object], ...]) -> Guarded:
+    """One reranker a process and configuration: its model, its breaker and its cache outlive a question."""
+    named = dict(stated)
+    settings = Settings.model_validate(named).mapping()
+    return guard(registry.factory("rerankers", str(named["rerank_provider"]))(settings), settings)
 
 
 def _fingerprint_of(reranker: str, settings: Settings) -> str:

@@ -194,6 +194,21 @@ def test_terms_of_a_question_are_the_sorted_union_of_its_languages() -> None:
     assert terms("running", "en-GB") == terms("running", "EN_us") == ["run"]
 
 
+def test_a_question_counts_a_repeated_word_as_often_as_it_says_it() -> None:
+    query = ask("retrieval of information, information retrieval and information")
+    assert dict(query.counted()) == {"inform": 3, "retriev": 2}
+    assert ask("information retrieval").counts == ()
+    # In two languages a word is not said twice.
+    assert dict(ask("gate gate", "en", "de").counted())["gate"] == 2
+
+
+def test_question_words_ask_for_nothing_unless_alone() -> None:
+    assert ask("How does the gate open, and who could close it?").terms == ("close", "gate", "open")
+    assert ask("The Who").terms == ("who",)
+    assert "who" in terms("The Who played", "en")
+    assert "who" in ask("who", "de").terms
+
+
 @pytest.mark.parametrize("quoted", ['"Boundary  Layer"', "“Boundary Layer”", "„Boundary Layer“", "«Boundary Layer»"])
 def test_phrases_are_folded_and_their_words_are_terms(quoted: str) -> None:
     query = ask(f"flow {quoted} theory?")

@@ -37,7 +37,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "weighted z_score": {"mode": "hybrid", "fusion": "weighted", "fusion_normaliser": "z_score"},
     "dbsf": {"mode": "hybrid", "fusion": "dbsf"},
 }  # fmt: skip
-WHOLE = {"chunk_chars": 10_000, "max_chunk_chars": 10_000, "child_overlap": 0.0}
+WHOLE = {"chunk_chars": 10_000, "max_chunk_chars": 10_000, "child_overlap": 0.0, "embed_max_chars": 100_000}
 SEED = 20260
 
 

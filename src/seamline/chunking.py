@@ -12,9 +12,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from seamline.chunk.artifacts import Artifact, ArtifactWriter, documents, verify
+from seamline.chunkers import chunker_for
 from seamline.errors import UsageError
 from seamline.fingerprint import sha256_bytes, sha256_text
-from seamline.indexing import INDEXABLE, chunker_for
+from seamline.indexing import INDEXABLE
 from seamline.ingest.clean import clean
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader

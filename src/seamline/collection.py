@@ -9,11 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 from seamline.analyze.text import create as create_analyzer
+from seamline.chunkers import chunker_for
 from seamline.errors import IngestError, NotFoundError
 from seamline.evaluation import formats
 from seamline.evaluation.beir import BeirDocument
 from seamline.fingerprint import sha256_bytes
-from seamline.indexing import Indexer, chunker_for
+from seamline.indexing import Indexer
 from seamline.ingest.language import detect
 from seamline.ingest.records import RecordReader, RecordSource
 from seamline.knowledge_base import KnowledgeBase

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from seamline import knowledge_base, spaces
 from seamline.analyze.text import create as create_analyzer
+from seamline.chunkers import chunker_for
 from seamline.errors import NotFoundError, UnavailableError
-from seamline.indexing import chunker_for
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.reindexing import Reindexer

@@ -9,12 +9,9 @@ on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-from seamline import registry
-from seamline.analyze.sentences import SentencexSplitter
 from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
@@ -23,7 +20,7 @@ from seamline.ingest.plan import Plan, Ready, Work, indexed
 from seamline.ports import Analyzer, Chunker, Embedder, EntryReader, IndexedChunk, Source, Store, TokenCounter, Writer
 from seamline.types import (
     Binding,
-    Chunk,
+    Chunked,
     Document,
     DocumentId,
     Failure,
@@ -41,19 +38,6 @@ from seamline.types import (
 BATCH_CHUNKS = 256
 BATCH_CHARS = 8_000_000
 INDEXABLE = frozenset({ParseStatus.OK, ParseStatus.TRUNCATED})
-
-
-def chunker_for(settings: Mapping[str, Any], embedder: Embedder | None = None) -> Chunker:
-    """The configured chunker, with a sentence splitter for blocks that are too long.
-
-    ``embedder`` is what ``semantic`` and ``hybrid`` divide by; without one they raise ``SettingsError``.
-
-    ``embed_max_chars`` is a ceiling on every chunk where it is set.
-    """
-    most = min(settings["max_chunk_chars"], settings["embed_max_chars"] or settings["max_chunk_chars"])
-    build = registry.factory("chunkers", settings["chunker"])
-    made: Chunker = build({**settings, "max_chunk_chars": most}, splitter=SentencexSplitter(), embedder=embedder)
-    return made
 
 
 class Indexer:
@@ -140,12 +124,12 @@ class Indexer:
             canaries=canary.record(self._embedder),
         )
 
-    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, tuple[Chunk, ...]]:
+    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, Chunked]:
         """Parse and chunk one entry's bytes; no chunks when its status is not indexable."""
         document = self._reader.read(entry, data)
         if document.status not in INDEXABLE:
-            return document, ()
-        return document, self._chunker.chunk(document).children
+            return document, Chunked(children=())
+        return document, self._chunker.chunk(document)
 
     def derive(self, batch: Sequence[Ready], report: SyncReport) -> list[list[IndexedChunk]]:
         """Terms and vectors of each document's chunks; the same text in the same space is embedded once."""
@@ -310,7 +294,7 @@ class _Run:
                 self._uncommitted = True
                 self._keep(writer, entry, state)
                 return None
-            document, chunks = self._indexer.read_and_chunk(entry, data)
+            document, chunked = self._indexer.read_and_chunk(entry, data)
         except SeamlineError as error:
             if self._options.strict:
                 raise
@@ -325,7 +309,8 @@ class _Run:
             return None
         if document.status is ParseStatus.TRUNCATED:
             self._report.truncated += 1
-        return Ready(self._with_access(document, entry, known), chunks, state, not indexed(known))
+        self._report.clamped += chunked.clamped
+        return Ready(self._with_access(document, entry, known), chunked.children, state, not indexed(known))
 
     def _with_access(self, document: Document, entry: SourceEntry, known: IngestState | None) -> Document:
         """A replaced document keeps its access list unless a new one is given, also past a failure between."""

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seamline.indexing import INDEXABLE, chunker_for
+from seamline.chunkers import chunker_for
+from seamline.indexing import INDEXABLE
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits

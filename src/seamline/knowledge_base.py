@@ -14,8 +14,9 @@ from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
 from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
+from seamline.chunkers import chunker_for
 from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
-from seamline.indexing import Indexer, chunker_for
+from seamline.indexing import Indexer
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
@@ -144,9 +145,9 @@ class KnowledgeBase:
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
         if len(roots) == 1 and is_artifact(roots[0]):
-            with ChunkedSource(roots[0], name=source_name) as source:
-                indexer = self._indexer(ChunkedChunker(source), ChunkedReader(source))
-                return indexer.sync(source, options, progress)
+            self._require_owner()
+            with ChunkedSource(roots[0], name=source_name) as chunked:
+                return self._indexer(ChunkedReader(chunked), ChunkedChunker(chunked)).sync(chunked, options, progress)
         return self.sync(
             FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
         )
@@ -158,14 +159,12 @@ class KnowledgeBase:
         self._require_owner()
         values = self.settings.values.mapping()
         with EntryReader(ParseLimits.of(values)) as reader:
-            self._open_store(create=True)
-            return self._indexer(chunker_for(values, self.embedder()), reader).sync(source, options, progress)
+            return self._indexer(reader).sync(source, options, progress)
 
-    def _indexer(self, chunker: Chunker, reader: ports.EntryReader) -> Indexer:
-        store = self._open_store(create=True)
-        return Indexer(
-            store, self.scope, embedder=self.embedder(), analyzer=self._analyzer, chunker=chunker, reader=reader
-        )
+    def _indexer(self, reader: ports.EntryReader, chunker: Chunker | None = None) -> Indexer:
+        store, embedder = self._open_store(create=True), self.embedder()
+        chunker = chunker or chunker_for(self.settings.values.mapping(), embedder)
+        return Indexer(store, self.scope, embedder=embedder, analyzer=self._analyzer, chunker=chunker, reader=reader)
 
     def retrieve(
         self,

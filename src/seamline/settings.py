@@ -63,7 +63,7 @@ class Settings(BaseModel):
         90.0, ge=0, le=100, description="semantic, hybrid: a gap between sentences wider than this share is a border."
     )
     chunk_chars: int = Field(
-        1000, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
+        600, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
     )
     chunk_overlap_chars: int | None = Field(
         None, ge=0, le=5_000, description="Overlap in characters; unset, child_overlap decides."
@@ -85,7 +85,7 @@ class Settings(BaseModel):
         None,
         ge=50,
         le=100_000,
-        description="Ceiling on an embedded chunk; unset: 512 when the embedder declares no window, else its window decides.",
+        description="Ceiling on what one vector holds, headings included; longer chunks are divided. Unset: the embedder's window, or 512 where it declares none.",
     )
 
     # embedding

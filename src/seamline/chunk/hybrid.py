@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from seamline.chunk.making import chunked
 from seamline.chunk.packing import Draft, joined, packed
-from seamline.chunk.sections import sections, whole_subtrees
+from seamline.chunk.sections import sections
 from seamline.chunk.semantic import SemanticParts, divided
 from seamline.chunk.sizes import ChunkSizes, ParentSizes
 from seamline.fingerprint import fingerprint
@@ -32,7 +32,7 @@ class HybridChunker:
     def chunk(self, document: Document) -> Chunked:
         """Children with exact spans, and their parents; raises what the embedder raises."""
         drafts: list[Draft] = []
-        for section in whole_subtrees(sections(document), self._sizes.target):
+        for section in sections(document):
             if section.end - section.start > self._parents.target:
                 drafts.extend(divided(document, [section], self._sizes, self._parts))
             else:

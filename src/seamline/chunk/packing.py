@@ -15,13 +15,17 @@ from seamline.types import Document
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A chunk to be: its range, its heading path, and the first and last section it takes part of."""
+    """A chunk to be: its range, its heading path, and the first and last section it takes part of.
+
+    ``opening`` is the path of the first section where ``path`` is that of another one.
+    """
 
     start: int
     end: int
     path: tuple[str, ...]
     first: int
     last: int
+    opening: tuple[str, ...] | None = None
 
     @property
     def length(self) -> int:
@@ -48,10 +52,10 @@ def packed(
             end = piece.end
             continue
         if start >= 0:
-            yield Draft(start, end, section.path, section.first, section.last)
+            yield Draft(start, end, section.path, section.number, section.number)
         start, end = _beginning(document.text, piece, sizes.overlap), piece.end
     if start >= 0:
-        yield Draft(start, end, section.path, section.first, section.last)
+        yield Draft(start, end, section.path, section.number, section.number)
 
 
 def _pieces(
@@ -152,7 +156,8 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
 
 def union(before: Draft, after: Draft) -> Draft:
     """Two neighbouring drafts as one."""
-    return Draft(before.start, after.end, _joint_path(before, after), before.first, after.last)
+    opening = before.path if before.opening is None else before.opening
+    return Draft(before.start, after.end, _joint_path(before, after), before.first, after.last, opening)
 
 
 def _joint_path(before: Draft, after: Draft) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def parents_of(text: str, children: Sequence[Draft], sizes: ParentSizes) -> list
     and there each parent but the first repeats up to ``sizes.overlap`` characters of the one before.
     """
     sections = list(_sections(children))
-    nodes = [Node(members[0].start, max(m.end for m in members), members[0].path) for members in sections]
+    nodes = [_node(members) for members in sections]
     made: list[Family] = []
     for first, last in families(nodes, sizes.target):
         if last - first == 1 and nodes[first].end - nodes[first].start > sizes.target:
@@ -50,6 +50,11 @@ def _sections(children: Sequence[Draft]) -> Iterator[list[Draft]]:
         run.append(child)
     if run:
         yield run
+
+
+def _node(children: Sequence[Draft]) -> Node:
+    opening = children[0].path if children[0].opening is None else children[0].opening
+    return Node(children[0].start, max(child.end for child in children), opening)
 
 
 def _filled(text: str, children: Sequence[Draft], sizes: ParentSizes) -> Iterator[Family]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from seamline.chunk.cutting import trim
-from seamline.chunk.families import Node, families
 from seamline.chunk.graphemes import boundary_at_or_after, boundary_at_or_before
 from seamline.types import Block, Document
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
+_UNWRAPPED = re.compile(r"[^\n]{241}")
+"""Text whose lines are broken to fit a page has none this long: such a line is a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,10 @@ class Unit:
 
 @dataclass(slots=True)
 class Section:
-    """A heading with what stands under it, up to the next heading of any level; or several such, joined.
-
-    ``first`` and ``last`` number the sections of the document that it is made of.
-    """
+    """A heading with what stands under it, up to the next heading of any level; ``number`` counts them."""
 
     path: tuple[str, ...]
-    first: int = 0
-    last: int = 0
+    number: int = 0
     units: list[Unit] = field(default_factory=list)
 
     @property
@@ -67,24 +64,8 @@ def sections(document: Document) -> list[Section]:
         found[-1].units.append(unit)
     shown = [section for section in found if section.units]
     for number, section in enumerate(shown):
-        section.first = section.last = number
+        section.number = number
     return shown
-
-
-def whole_subtrees(found: list[Section], most: int) -> Iterator[Section]:
-    """Sections in order, those of one subtree joined into one where they are at most ``most`` characters together."""
-    nodes = [Node(section.start, section.end, section.path) for section in found]
-    for first, last in families(nodes, most):
-        if last - first == 1:
-            yield found[first]
-        else:
-            whole = Unit(found[first].start, found[last - 1].end)
-            yield Section(shared_path(section.path for section in found[first:last]), first, last - 1, [whole])
-
-
-def shared_path(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """The headings that all paths begin with."""
-    return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False)))
 
 
 def _title(text: str, block: Block) -> str:
@@ -139,9 +120,20 @@ def _covering(document: Document) -> Iterator[Block]:
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
     begin = start
     for gap in _BLANK_LINES.finditer(text, start, end):
-        yield from _paragraph(text, begin, gap.start())
+        yield from _lines(text, begin, gap.start())
         begin = gap.end()
-    yield from _paragraph(text, begin, end)
+    yield from _lines(text, begin, end)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Block]:
+    """One paragraph; or one a line, where a line is longer than any that was wrapped."""
+    if not _UNWRAPPED.search(text, start, end):
+        yield from _paragraph(text, start, end)
+        return
+    while start < end:
+        stop = text.find("\n", start, end) + 1 or end
+        yield from _paragraph(text, start, stop)
+        start = stop
 
 
 def _paragraph(text: str, start: int, end: int) -> Iterator[Block]:

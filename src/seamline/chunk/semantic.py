@@ -95,7 +95,7 @@ def divided(document: Document, among: Sequence[Section], sizes: ChunkSizes, par
 
 def _atoms(document: Document, section: Section, sizes: ChunkSizes, splitter: SentenceSplitter | None) -> list[_Atom]:
     return [
-        _Atom(Draft(start, end, section.path, section.first, section.last), unit.heading)
+        _Atom(Draft(start, end, section.path, section.number, section.number), unit.heading)
         for unit in section.units
         for start, end in _ranges(document, unit, sizes, splitter)
     ]

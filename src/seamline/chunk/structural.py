@@ -7,20 +7,17 @@ from dataclasses import asdict
 
 from seamline.chunk.making import chunked
 from seamline.chunk.packing import Draft, joined, packed
-from seamline.chunk.sections import sections, whole_subtrees
+from seamline.chunk.sections import sections
 from seamline.chunk.sizes import ChunkSizes, ParentSizes
 from seamline.fingerprint import fingerprint
 from seamline.ports import SentenceSplitter
 from seamline.types import Chunked, Document, Fingerprint
 
-_ALGORITHM = "structural/2"
+_ALGORITHM = "structural/4"
 
 
 class StructuralChunker:
-    """Cuts along headings first, then along blocks, and inside a block only where it is too long.
-
-    A heading with all its subsections is one chunk where they fit the target together.
-    """
+    """Cuts along headings first, then along blocks, and inside a block only where it is too long."""
 
     def __init__(
         self, sizes: ChunkSizes, splitter: SentenceSplitter | None = None, parents: ParentSizes | None = None
@@ -43,9 +40,7 @@ class StructuralChunker:
 
     def _drafts(self, document: Document) -> list[Draft]:
         drafts = [
-            draft
-            for section in whole_subtrees(sections(document), self._sizes.target)
-            for draft in packed(document, section, self._sizes, self._splitter)
+            draft for section in sections(document) for draft in packed(document, section, self._sizes, self._splitter)
         ]
         return joined(document, drafts, self._sizes)
 

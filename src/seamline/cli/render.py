@@ -103,6 +103,8 @@ def sync_report(report: SyncReport, space: EmbeddingSpace) -> None:
         )
     if space.stand_in:
         console.print(f"[yellow]stand-in:[/] the embedder {space.provider!r} matches words, not meaning")
+    if report.clamped:
+        console.print(f"[dim]{report.clamped} chunks were longer than the model's window[/] and were divided")
     if report.window_cuts:
         console.print(f"[yellow]{report.window_cuts} chunks are longer than the model's window[/] and were cut there")
     if report.truncated:

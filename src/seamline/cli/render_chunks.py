@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.text import Text
 
+from seamline.chunkers import chunker_for
 from seamline.cli.render import console
-from seamline.indexing import chunker_for
 
 if TYPE_CHECKING:
     from seamline.chunking import ChunkingResult

@@ -146,10 +146,14 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunked:
-    """What a chunker makes of one document: children, and the parents they name (none in ``structural``)."""
+    """What a chunker makes of one document: children, and the parents that they name.
+
+    ``clamped`` counts children that were divided because the embedder cannot hold them.
+    """
 
     children: tuple[Chunk, ...]
     parents: tuple[Chunk, ...] = ()
+    clamped: int = 0
 
 
 DEFAULT_TEMPLATE = "{title} > {headings}\n{text}"

@@ -48,6 +48,7 @@ class SyncReport:
     reused: int = 0
     truncated: int = 0
     window_cuts: int = 0
+    clamped: int = 0
     uncovered_chunks: int = 0
     languages: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)

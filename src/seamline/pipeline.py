@@ -137,7 +137,7 @@ class Pipeline:
 
     def ask(self, question: str | Sequence[Mapping[str, str]], request: Request) -> tuple[Answer, RetrievalResult]:
         """Retrieve, then answer from the passages or abstain. Raises ``GenerationError``."""
-        result = self.retrieve(question, request)
+        result = self.retrieve(question, self._as_read(request))
         began = time.perf_counter()
         answer = write_answer(result.query, result.passages, **self._generation(request, result))
         timings = {**result.timings, "generate": (time.perf_counter() - began) * 1000}
@@ -147,7 +147,7 @@ class Pipeline:
         self, question: str | Sequence[Mapping[str, str]], request: Request
     ) -> tuple[RetrievalResult, Iterator[AnswerEvent]]:
         """Retrieve, then the events of the answer: deltas and exactly one terminal event."""
-        result = self.retrieve(question, request)
+        result = self.retrieve(question, self._as_read(request))
         return result, stream_answer(result.query, result.passages, **self._generation(request, result))
 
     def why_not(self, query: str, target: str, request: Request) -> WhyNot:
@@ -186,6 +186,13 @@ class Pipeline:
 
     def _effective(self, request: Request) -> Settings:
         return self._settings.override(request.overrides).values if request.overrides else self._settings.values
+
+    def _as_read(self, request: Request) -> Request:
+        """The request of an answer: quoting costs no tokens, so more passages are read than a model is given."""
+        settings = self._effective(request)
+        if settings.generation_provider != "extractive" or (request.limit or settings.rerank_top_n) is not None:
+            return request
+        return replace(request, limit=min(settings.extractive_passages, settings.candidate_k))
 
     def _scope(self, request: Request) -> Scope:
         return Scope(

@@ -167,10 +167,13 @@ class Settings(BaseModel):
     )
     extractive_sentences: int = Field(3, ge=1, le=20, description="Most sentences of an extractive answer.")
     extractive_chars: int = Field(400, ge=50, le=10_000, description="Most characters of an extractive answer.")
+    extractive_passages: int = Field(
+        10, ge=1, le=1000, description="Passages read for an extractive answer when no limit is given."
+    )
     extractive_min_score: float | None = Field(
         None,
-        ge=-1,
-        le=2,
+        ge=-3,
+        le=3,
         description="Sentence score below which the extractive answer abstains; unset: the value shipped for the space, else a stated default.",
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from seamline.cli.answers import answers_command
 from seamline.cli.options import Common, common, names, print_json
 
 if TYPE_CHECKING:
@@ -20,10 +21,8 @@ SAMPLE_MARK = "SAMPLE"
 """A file of this name beside a golden set says that it belongs to the shipped sample corpus."""
 
 
-@click.command("eval")
-@click.option(
-    "--golden", required=True, type=click.Path(exists=True, path_type=Path), help="Golden set: JSON Lines or BEIR."
-)
+@click.group("eval", invoke_without_command=True, subcommand_metavar="[answers]")
+@click.option("--golden", type=click.Path(exists=True, path_type=Path), help="Golden set: JSON Lines or BEIR.")
 @click.option("--variants", metavar="NAME,...", help=f"Variants [default: {','.join(DEFAULT_VARIANTS)}].")
 @click.option("--baseline", metavar="NAME", help="Variant that the others are tested against.")
 @click.option("--allow-missing", is_flag=True, help="Go on when the golden set names unknown documents.")
@@ -32,7 +31,7 @@ SAMPLE_MARK = "SAMPLE"
 @common
 def eval_command(
     told: Common,
-    golden: Path,
+    golden: Path | None,
     variants: str | None,
     baseline: str | None,
     allow_missing: bool,
@@ -49,6 +48,10 @@ def eval_command(
     from seamline.evaluation.variants import select
     from seamline.knowledge_base import ScopedRetriever
 
+    if click.get_current_context().invoked_subcommand is not None:
+        return 0
+    if golden is None:
+        raise click.UsageError("Missing option '--golden'.")
     golden_set = _read(golden)
     chosen: Sequence[Variant] = select(names(variants) or DEFAULT_VARIANTS)
     with told.open() as kb:
@@ -72,6 +75,9 @@ def eval_command(
     else:
         render_report.report(report, by=by)  # type: ignore[arg-type]
     return 3 if report.invalid else 0
+
+
+eval_command.add_command(answers_command)
 
 
 def _read(path: Path) -> GoldenSet:

@@ -81,6 +81,7 @@ class _Heard:
 
     usage: Usage = field(default_factory=Usage)
     abstained: str | None = None
+    score: float | None = None
     milliseconds: float = 0.0
 
 
@@ -114,7 +115,7 @@ def _checked(request: AnswerRequest, prompt: Prompt, parser: CitationParser, hea
     chunks = [passage.chunk for passage in request.passages]
     timings = {"generate": heard.milliseconds}
     if heard.abstained is not None:
-        return (yield from _abstain(request, heard.abstained, chunks, prompt, heard.usage, timings))
+        return (yield from _abstain(request, heard.abstained, chunks, prompt, heard, timings))
     cited = parser.result()
     if not cited.text.strip() and not cited.removed:
         raise GenerationError(f"the generator {request.generator.name!r} returned no text", hint="try again")
@@ -124,10 +125,10 @@ def _checked(request: AnswerRequest, prompt: Prompt, parser: CitationParser, hea
     timings["verify"] = (time.perf_counter() - begun) * 1000
     if not found.text.strip():
         reason = "no sentence of the generated answer was supported by its passages"
-        return (yield from _abstain(request, reason, chunks, prompt, heard.usage, timings))
+        return (yield from _abstain(request, reason, chunks, prompt, heard, timings))
     if remove:
         yield AnswerDelta(text=found.text)
-    made = _answer(request, found.text, prompt, heard.usage, timings)
+    made = _answer(request, found.text, prompt, heard, timings)
     if found.text.strip() == ABSTENTION:
         reason = "the generator found no answer in the passages"
         return replace(made, abstained=True, reason=reason, nearest=_titles(chunks))
@@ -161,6 +162,7 @@ def _texts(pieces: Iterable[GenerationPiece], heard: _Heard) -> Iterator[str]:
     said = False
     for piece in pieces:
         heard.usage = piece.usage or heard.usage
+        heard.score = piece.score if piece.score is not None else heard.score
         heard.abstained = piece.abstained if piece.abstained is not None else heard.abstained
         said = said or bool(piece.text)
         if said and heard.abstained is not None:
@@ -175,16 +177,16 @@ def _abstain(
     reason: str,
     chunks: Sequence[Chunk],
     prompt: Prompt | None = None,
-    usage: Usage | None = None,
+    heard: _Heard | None = None,
     timings: Mapping[str, float] | None = None,
 ) -> Composing:
     yield AnswerDelta(text=ABSTENTION)
-    base = _answer(request, ABSTENTION, prompt, usage or Usage(), timings or {})
+    base = _answer(request, ABSTENTION, prompt, heard or _Heard(), timings or {})
     return replace(base, abstained=True, reason=reason, nearest=_titles(chunks))
 
 
 def _answer(
-    request: AnswerRequest, text: str, prompt: Prompt | None, usage: Usage, timings: Mapping[str, float]
+    request: AnswerRequest, text: str, prompt: Prompt | None, heard: _Heard, timings: Mapping[str, float]
 ) -> Answer:
     return Answer(
         question=request.question,
@@ -192,7 +194,8 @@ def _answer(
         provider=request.generator.name,
         model=request.generator.model,
         stand_in=request.generator.stand_in,
-        usage=usage,
+        score=heard.score,
+        usage=heard.usage,
         dropped_passages=prompt.dropped if prompt else (),
         prompt_sha256=prompt.sha256 if prompt else None,
         prompt_nonce=prompt.nonce if prompt else None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import registry, spaces
+from seamline import ledger, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.errors import NotFoundError, QueryError
@@ -181,6 +181,10 @@ class KnowledgeBase:
     ) -> tuple[RetrievalResult, Iterator[AnswerEvent]]:
         """The retrieval, and the events of the answer: deltas, then exactly one terminal event."""
         return self.pipeline().stream(question, self._request(**_named(options)))
+
+    def ledger(self, answer: Answer, result: RetrievalResult, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+        """All that an answer was made from as one JSON value; ``options`` are those that it was asked with."""
+        return ledger.entry(answer, result, self.pipeline().answer_options(self._request(**_named(options))))
 
     def why_not(self, query: str, document: str, **options: Any) -> WhyNot:  # noqa: ANN401
         """At which stage a document (or chunk) was lost for a question, and by how much."""

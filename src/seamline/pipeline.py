@@ -150,6 +150,10 @@ class Pipeline:
         result = self.retrieve(question, self._as_read(request))
         return result, stream_answer(result.query, result.passages, **self._generation(request, result))
 
+    def answer_options(self, request: Request) -> AnswerOptions:
+        """How an answer to this request is prompted and checked; raises ``SettingsError`` for a bad template."""
+        return AnswerOptions.from_settings(self._effective(request).mapping())
+
     def why_not(self, query: str, target: str, request: Request) -> WhyNot:
         """At which stage a document or chunk was lost, and by how much. Raises ``NotFoundError``."""
         settings = self._effective(request)
@@ -255,7 +259,7 @@ class Pipeline:
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,
             "splitter": self._splitter,
-            "options": AnswerOptions.from_settings(settings.mapping()),
+            "options": self.answer_options(request),
             "trace_id": result.trace_id,
         }
 

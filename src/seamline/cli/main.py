@@ -24,6 +24,7 @@ COMMANDS = {
     "search": "asking",
     "ask": "asking",
     "why-not": "asking",
+    "verify": "verifying",
     "doctor": "inspecting",
     "settings": "inspecting",
     "providers": "inspecting",

@@ -15,10 +15,11 @@ from typing import Any, Literal
 
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
-from seamline.errors import NotFoundError, StoreError
+from seamline.errors import NotFoundError, SettingsError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
 from seamline.generate.answer import answer as write_answer
+from seamline.generate.condense import condense
 from seamline.ingest.language import detect
 from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
 from seamline.rerank.select import select
@@ -90,8 +91,13 @@ class Pipeline:
 
     # --- the public verbs ---
 
-    def retrieve(self, query: str | Sequence[Mapping[str, str]], request: Request) -> RetrievalResult:
-        """Retrieve, rerank or skip, gate and cut. Raises ``QueryError`` and whatever a failing leg raises."""
+    def retrieve(
+        self, query: str | Sequence[Mapping[str, str]], request: Request, *, notes: Sequence[str] = ()
+    ) -> RetrievalResult:
+        """Retrieve, rerank or skip, gate and cut. Raises ``QueryError`` and whatever a failing leg raises.
+
+        ``notes`` are put before those of the retrieval, in the result and in its trace.
+        """
         started = time.perf_counter()
         settings = self._effective(request)
         text = validate(query, settings.query_chars)
@@ -130,14 +136,14 @@ class Pipeline:
             stand_ins=_stand_ins(embedder, settings),
             trace_id=uuid.uuid4().hex,
             cut_by=selection.cut_by,
-            notes=tuple(retrieved.notes),
+            notes=(*notes, *retrieved.notes),
         )
         self._trace(result)
         return result
 
     def ask(self, question: str | Sequence[Mapping[str, str]], request: Request) -> tuple[Answer, RetrievalResult]:
         """Retrieve, then answer from the passages or abstain. Raises ``GenerationError``."""
-        result = self.retrieve(question, self._as_read(request))
+        result = self._read_for(question, request)
         began = time.perf_counter()
         answer = write_answer(result.query, result.passages, **self._generation(request, result))
         timings = {**result.timings, "generate": (time.perf_counter() - began) * 1000}
@@ -147,7 +153,7 @@ class Pipeline:
         self, question: str | Sequence[Mapping[str, str]], request: Request
     ) -> tuple[RetrievalResult, Iterator[AnswerEvent]]:
         """Retrieve, then the events of the answer: deltas and exactly one terminal event."""
-        result = self.retrieve(question, self._as_read(request))
+        result = self._read_for(question, request)
         return result, stream_answer(result.query, result.passages, **self._generation(request, result))
 
     def answer_options(self, request: Request) -> AnswerOptions:
@@ -190,6 +196,20 @@ class Pipeline:
 
     def _effective(self, request: Request) -> Settings:
         return self._settings.override(request.overrides).values if request.overrides else self._settings.values
+
+    def _read_for(self, question: str | Sequence[Mapping[str, str]], request: Request) -> RetrievalResult:
+        """Retrieve for an answer; a follow-up is rewritten first where the settings ask for it, and says so."""
+        settings = self._effective(request)
+        if isinstance(question, str) or not settings.condense or len(question) < 2:
+            return self.retrieve(question, self._as_read(request))
+        if settings.generation_provider in ("extractive", "echo"):
+            raise SettingsError(
+                f"condense needs a model, and the generator is {settings.generation_provider!r}",
+                hint="set generation_provider, or condense to false",
+            )
+        asked = validate(question, settings.query_chars)
+        rewritten = condense(question, _generator(settings, None, self._splitter))
+        return self.retrieve(rewritten, self._as_read(request), notes=(f"the question was rewritten from: {asked}",))
 
     def _as_read(self, request: Request) -> Request:
         """The request of an answer: quoting costs no tokens, so more passages are read than a model is given."""

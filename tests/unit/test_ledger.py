@@ -86,7 +86,7 @@ def test_an_abstention_without_passages_has_a_ledger_without_a_prompt(tmp_path: 
         record = recorded(kb, "Which umbrella?", overrides={"min_cosine": 1.0})
     assert record["prompt"] is None
     assert record["answer"]["abstained"]
-    found = ledger.verify(record, {}.get)
+    found = ledger.verify(record, lambda _: None)
     assert (found.prompt_rebuilt, found.citations, found.intact) == (None, (), True)
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from seamline.errors import GenerationError
 from seamline.generate.citations import CitationParser
-from seamline.generate.prompt import ABSTENTION, QA, Prompt, PromptOptions, Template, build_prompt
+from seamline.generate.prompt import ABSTENTION, QA, Prompt, PromptOptions, Template, build_prompt, load_template
 from seamline.generate.resolve import resolve
 from seamline.ports import Generator, SentenceSplitter, SupportChecker, TokenCounter
 from seamline.types import (
@@ -33,11 +33,13 @@ Composing = PythonGenerator[AnswerDelta, None, Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
-    """How answers are prompted and checked."""
+    """How answers are prompted and checked. Prices are for a million tokens, ``None`` where unknown."""
 
     prompt: PromptOptions
     unsupported: Literal["mark", "remove"]
     template: Template = QA
+    input_price: float | None = None
+    output_price: float | None = None
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object]) -> AnswerOptions:
@@ -50,6 +52,9 @@ class AnswerOptions:
                 include_sources=bool(settings["include_sources"]),
             ),
             unsupported=settings["unsupported_sentences"],  # type: ignore[arg-type]
+            template=load_template(str(settings["prompt_template"]), settings["prompt_template_file"]),  # type: ignore[arg-type]
+            input_price=settings["generation_input_price"],  # type: ignore[arg-type]
+            output_price=settings["generation_output_price"],  # type: ignore[arg-type]
         )
 
 
@@ -195,7 +200,7 @@ def _answer(
         model=request.generator.model,
         stand_in=request.generator.stand_in,
         score=heard.score,
-        usage=heard.usage,
+        usage=_priced(heard.usage, request.options),
         dropped_passages=prompt.dropped if prompt else (),
         prompt_sha256=prompt.sha256 if prompt else None,
         prompt_nonce=prompt.nonce if prompt else None,
@@ -203,6 +208,15 @@ def _answer(
         trace_id=request.trace_id,
         timings=timings,
     )
+
+
+def _priced(usage: Usage, options: AnswerOptions) -> Usage:
+    """The usage with its cost; a cost is stated only where both counts and both prices are known."""
+    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+    if None in (prompt, completion, options.input_price, options.output_price):
+        return usage
+    cost = ((prompt or 0) * (options.input_price or 0.0) + (completion or 0) * (options.output_price or 0.0)) / 1e6
+    return replace(usage, cost=cost)
 
 
 def _titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:

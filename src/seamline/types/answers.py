@@ -39,10 +39,11 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens as the provider reported them; ``None`` where it did not."""
+    """Tokens as the provider reported them, and their cost by the configured prices; ``None`` where it did not."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ def test_headings_are_evidence_for_the_sentences_below_them() -> None:
 
 
 def test_marks_of_the_document_itself_are_never_taken_for_citations() -> None:
-    made = ask("What does the waggle dance tell other bees?", passages_of(BEES, TOWER))
+    made = ask("What does the waggle dance tell other bees?", passages_of(BEES, TOWER), create(extractive_sentences=1))
     assert made.text == "The waggle dance tells other bees where flowers are. [1]"
     assert [c.number for c in made.citations] == [1]
     assert made.removed_citations == 0

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import seamline
-from seamline.analyze.text import create as create_analyzer
-from seamline.indexing import Indexer, chunker_for
-from seamline.ingest.records import RecordReader, RecordSource
+from seamline.collection import index_records
+from seamline.ingest.records import RecordSource
 from seamline.knowledge_base import KnowledgeBase
-from seamline.types import Progress, SyncOptions
+from seamline.types import Progress
 
 LANGUAGES = {"fquad-fr": "fr", "jsquad-ja": "ja", "chunking-eval-docs": "en"}
 
@@ -52,23 +51,8 @@ def qrels(folder: Path) -> dict[str, dict[str, int]]:
 def index(folder: Path, home: Path, kb: str, settings: Mapping[str, object]) -> KnowledgeBase:
     """Index a collection, each record one document in its known language; quick when it already is."""
     opened = seamline.open(kb, home=home, settings=settings)
-    values = opened.settings.values
-    opened.create()
-    indexer = Indexer(
-        opened.store(),
-        opened.scope,
-        embedder=opened.embedder(),
-        analyzer=create_analyzer(values.mapping()),
-        chunker=chunker_for(values.mapping()),
-        reader=RecordReader(language=language_of(folder.name)),
-    )
-    options = SyncOptions(
-        commit_batch=1000,
-        mass_delete_share=values.mass_delete_share,
-        mass_delete_floor=values.mass_delete_floor,
-        write_timeout_s=values.write_timeout_s,
-    )
-    report = indexer.sync(RecordSource(folder / "corpus.jsonl"), options, _line)
+    source = RecordSource(folder / "corpus.jsonl")
+    report = index_records(opened, source, language=language_of(folder.name), progress=_line)
     if report.added:
         print(f"{kb}: {len(report.added)} documents, {report.embedded} embedded in {report.seconds['total']:.0f} s")
     return opened

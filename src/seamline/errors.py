@@ -13,8 +13,10 @@
     │   └── ModeUnavailableError    a retrieval mode that the kb was not indexed for
     ├── IntegrityError              evidence would be wrong; nothing was changed
     │   ├── SpaceMismatchError      the kb was embedded in another space
+    │   ├── CalibrationError        calibrated settings of another space or reranker
     │   ├── VersionConflictError    the same version with other bytes
     │   ├── IdCollisionError        two sources claim one document id
+    │   ├── ArtifactError           an artifact that is damaged, or whose chunks do not match its documents
     │   ├── StoreCorruptError       a stored index does not pass its own checks
     │   └── WeightsMismatchError    model weights with an unexpected hash
     ├── IngestError                 a source or a document could not be read
@@ -118,6 +120,12 @@ class SpaceMismatchError(IntegrityError):
     code = "space_mismatch"
 
 
+class CalibrationError(IntegrityError):
+    """Calibrated settings that belong to another space or reranker, or that cannot be read."""
+
+    code = "calibration"
+
+
 class VersionConflictError(IntegrityError):
     """The same version of a document came with other bytes."""
 
@@ -128,6 +136,12 @@ class IdCollisionError(IntegrityError):
     """Two sources claim one document id; both are named."""
 
     code = "id_collision"
+
+
+class ArtifactError(IntegrityError):
+    """An artifact that is damaged, or whose chunks do not match its documents."""
+
+    code = "artifact"
 
 
 class StoreCorruptError(IntegrityError):

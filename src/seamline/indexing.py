@@ -58,14 +58,16 @@ class _Ready:
     is_new: bool
 
 
-def chunker_for(settings: Mapping[str, Any]) -> Chunker:
+def chunker_for(settings: Mapping[str, Any], embedder: Embedder | None = None) -> Chunker:
     """The configured chunker, with a sentence splitter for blocks that are too long.
+
+    ``embedder`` is what ``semantic`` and ``hybrid`` divide by; without one they raise ``SettingsError``.
 
     ``embed_max_chars`` is a ceiling on every chunk where it is set.
     """
     most = min(settings["max_chunk_chars"], settings["embed_max_chars"] or settings["max_chunk_chars"])
     build = registry.factory("chunkers", settings["chunker"])
-    made: Chunker = build({**settings, "max_chunk_chars": most}, splitter=SentencexSplitter())
+    made: Chunker = build({**settings, "max_chunk_chars": most}, splitter=SentencexSplitter(), embedder=embedder)
     return made
 
 

@@ -20,7 +20,7 @@ def load_documents(folder: str | os.PathLike[str], **settings: Any) -> list[Docu
     What cannot be extracted is among them, with its ``status`` and ``status_reason``. ``settings`` are ingest
     settings by name. Raises ``IngestError`` for a file that cannot be read, ``SettingsError`` for a bad value.
     """
-    values = _values(settings)
+    values = shipped(settings)
     source = FolderSource([folder], limits=ListingLimits.of(values))
     with EntryReader(ParseLimits.of(values)) as reader:
         return [reader.read(entry, source.read(entry)) for entry in source.entries()]
@@ -35,12 +35,13 @@ def chunk_loaded_documents(
     ``SettingsError`` for a size outside its bounds, or an overlap of more than half of it.
     """
     given = {"chunk_chars": chunk_size, "chunk_overlap_chars": chunk_overlap}
-    chunker = chunker_for(_values({name: value for name, value in given.items() if value is not None}))
+    chunker = chunker_for(shipped({name: value for name, value in given.items() if value is not None}))
     return [
         chunk for document in documents if document.status in INDEXABLE for chunk in chunker.chunk(document).children
     ]
 
 
-def _values(overrides: Mapping[str, object]) -> dict[str, Any]:
-    shipped = LoadedSettings(Settings(), dict.fromkeys(Settings.model_fields, "default"))
-    return shipped.override(overrides).values.mapping()
+def shipped(overrides: Mapping[str, object]) -> dict[str, Any]:
+    """The shipped settings with some replaced, whatever the environment says; raises ``SettingsError``."""
+    defaults = LoadedSettings(Settings(), dict.fromkeys(Settings.model_fields, "default"))
+    return defaults.override(overrides).values.mapping()

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import ledger, registry, spaces
+from seamline import calibration, ledger, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
-from seamline.errors import NotFoundError, QueryError
+from seamline.chunk.artifacts import is_artifact
+from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
+from seamline.errors import NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
-from seamline.ports import Embedder, Snapshot, Source, Store
+from seamline.ports import Chunker, Embedder, Snapshot, Source, Store
 from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
+from seamline.store.generations import GenerationalStore
 from seamline.store.traces import TraceStore
 from seamline.types import (
     Answer,
     AnswerEvent,
     Binding,
     DocumentId,
+    Fingerprint,
     MetadataValue,
     Principal,
     Progress,
@@ -50,20 +55,31 @@ def open(
     principal: Principal | None = None,
     settings: Mapping[str, object] | None = None,
     config: str | os.PathLike[str] | None = None,
+    generation: int | None = None,
 ) -> KnowledgeBase:
     """A handle on a knowledge base; it is created by the first ``index``, not by opening.
 
-    ``settings`` override the file and the environment. Raises ``SettingsError``.
+    ``settings`` override the file and the environment; ``generation`` reads that index generation instead of the
+    live one, and only reads. Raises ``SettingsError``.
     """
     loaded = settings_module.load(settings, config=config)
-    return KnowledgeBase(kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded)
+    return KnowledgeBase(
+        kb, home=home_dir(home), workspace=workspace, principal=principal, settings=loaded, generation=generation
+    )
 
 
 class KnowledgeBase:
     """One knowledge base as one principal sees it. Close it, or use it as a context manager."""
 
     def __init__(
-        self, name: str, *, home: Path, workspace: str, principal: Principal | None, settings: LoadedSettings
+        self,
+        name: str,
+        *,
+        home: Path,
+        workspace: str,
+        principal: Principal | None,
+        settings: LoadedSettings,
+        generation: int | None = None,
     ) -> None:
         self.name = name
         self.home = home
@@ -77,7 +93,8 @@ class KnowledgeBase:
         self._folder: Path | None = None
         self._traces: TraceStore | None = None
         self._pipeline: Pipeline | None = None
-        self._embedder: Embedder | None = None
+        self._generation = generation
+        self._embedders: dict[Fingerprint | None, Embedder] = {}
 
     def __enter__(self) -> KnowledgeBase:
         return self
@@ -109,6 +126,7 @@ class KnowledgeBase:
     ) -> SyncReport:
         """Make the knowledge base equal to the folders or files: add, replace, skip, remove.
 
+        A single chunks artifact is verified, and its documents are indexed with the chunks that it holds.
         A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
         ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
         """
@@ -124,6 +142,10 @@ class KnowledgeBase:
             strict=strict,
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
+        if len(roots) == 1 and is_artifact(roots[0]):
+            with ChunkedSource(roots[0], name=source_name) as source:
+                indexer = self._indexer(ChunkedChunker(source), ChunkedReader(source))
+                return indexer.sync(source, options, progress)
         return self.sync(
             FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
         )
@@ -132,19 +154,16 @@ class KnowledgeBase:
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
     ) -> SyncReport:
         """As ``index``, from any source."""
-        values = self.settings.values
+        values = self.settings.values.mapping()
+        with EntryReader(ParseLimits.of(values)) as reader:
+            self._open_store(create=True)
+            return self._indexer(chunker_for(values, self.embedder()), reader).sync(source, options, progress)
+
+    def _indexer(self, chunker: Chunker, reader: ports.EntryReader) -> Indexer:
         store = self._open_store(create=True)
-        embedder = self.embedder()
-        with EntryReader(ParseLimits.of(values.mapping())) as reader:
-            indexer = Indexer(
-                store,
-                self.scope,
-                embedder=embedder,
-                analyzer=self._analyzer,
-                chunker=chunker_for(values.mapping()),
-                reader=reader,
-            )
-            return indexer.sync(source, options, progress)
+        return Indexer(
+            store, self.scope, embedder=self.embedder(), analyzer=self._analyzer, chunker=chunker, reader=reader
+        )
 
     def retrieve(
         self,
@@ -223,9 +242,14 @@ class KnowledgeBase:
 
     def embedder(self) -> Embedder:
         """The embedder of this kb, checked against its space; see :func:`seamline.spaces.embedder_for`."""
-        if self._embedder is None:
-            self._embedder = spaces.embedder_for(self.settings.values, self.binding(), self.home)
-        return self._embedder
+        return self._embedder_of(self.binding())
+
+    def calibration(self) -> calibration.Calibration | None:
+        """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
+        if self.settings.values.calibration == "off":
+            return None
+        bound = self.binding()
+        return calibration.load(self._folder, bound.space_fingerprint if bound else None)
 
     def pipeline(self) -> Pipeline:
         """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
@@ -233,9 +257,20 @@ class KnowledgeBase:
             store = self._open_store(create=False)
             self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
             self._pipeline = Pipeline(
-                store, self.settings, embedder=self.embedder, analyzer=self._analyzer, traces=self._traces
+                store,
+                self.settings,
+                embedder=self._embedder_of,
+                analyzer=self._analyzer,
+                traces=self._traces,
+                calibration=self.calibration(),
             )
         return self._pipeline
+
+    def _embedder_of(self, bound: Binding | None) -> Embedder:
+        space = bound.space_fingerprint if bound is not None else None
+        if space not in self._embedders:
+            self._embedders[space] = spaces.embedder_for(self.settings.values, bound, self.home)
+        return self._embedders[space]
 
     def _open_store(self, *, create: bool) -> Store:
         if self._store is None:
@@ -247,9 +282,16 @@ class KnowledgeBase:
             else:
                 record = Catalogue(self.home).open_kb(self.workspace, self.name, create=create, store=values.store)
                 kind, self._folder = record.store, record.folder
-            self._store = registry.factory("stores", kind)(
-                values.mapping(), folder=self._folder, workspace=self.workspace, kb=self.name
-            )
+            make = partial(registry.factory("stores", kind), values.mapping(), workspace=self.workspace, kb=self.name)
+            folder = self._folder
+            if kind == "embedded" and folder is not None:
+                self._store = GenerationalStore(folder, lambda place: make(folder=place), pinned=self._generation)
+            elif self._generation is not None:
+                raise UnavailableError(
+                    f"the store {kind!r} has no index generations", hint="leave --generation out, or use 'embedded'"
+                )
+            else:
+                self._store = make(folder=folder)
         return self._store
 
     def _request(
@@ -302,7 +344,7 @@ class ScopedRetriever:
             "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
             "chunker": bound.chunker_fingerprint if bound else None,
             "analyzer": bound.analyzer_fingerprint if bound else None,
-            "rerank_provider": self._kb.settings.values.rerank_provider,
+            "rerank_provider": self._kb.pipeline().settings.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
+from seamline.calibration import Calibration
 from seamline.errors import NotFoundError, SettingsError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
@@ -32,6 +33,7 @@ from seamline.settings import LoadedSettings, Settings
 from seamline.types import (
     Answer,
     AnswerEvent,
+    Binding,
     Candidate,
     Chunk,
     ChunkId,
@@ -70,7 +72,8 @@ class Request:
 class Pipeline:
     """The online half of one knowledge base, composed: everything it uses is handed in.
 
-    ``embedder`` is called when a dense query is asked; it raises when the kb's space is not available.
+    ``embedder`` is called when a dense query is asked, with what the snapshot that answers is bound to; it raises
+    when that space is not available.
     """
 
     def __init__(
@@ -78,16 +81,24 @@ class Pipeline:
         store: Store,
         settings: LoadedSettings,
         *,
-        embedder: Callable[[], Embedder],
+        embedder: Callable[[Binding | None], Embedder],
         analyzer: Analyzer,
         traces: TraceSink | None,
+        calibration: Calibration | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._embedder = embedder
         self._analyzer = analyzer
         self._traces = traces
+        self._calibration = calibration
         self._splitter = SentencexSplitter()
+        self._by_space: dict[Fingerprint, Embedder] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of a question that overrides none, calibration included."""
+        return self._calibrated(self._settings)
 
     # --- the public verbs ---
 
@@ -104,8 +115,8 @@ class Pipeline:
         limit = _limit(request, settings)
         mode = request.mode or settings.mode
         scope = self._scope(request)
-        embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
+            embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             statistics = snapshot.statistics(scope)
             question, known = self._question(text, request, statistics)
             retrieved = retrieve(
@@ -167,13 +178,14 @@ class Pipeline:
         mode = request.mode or settings.mode
         limit = _limit(request, settings)
         scope = self._scope(request)
-        embedder = None if mode == "keyword" else self._embedder()
         with self._store.read() as snapshot:
+            embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             question, _ = self._question(text, request, snapshot.statistics(scope))
 
             def selected(candidates: Sequence[Candidate], changes: Mapping[str, float]) -> Mapping[ChunkId, Fate]:
                 named = {name: value for name, value in changes.items() if name != "limit"}
-                changed = self._settings.override({**request.overrides, **named}).values if named else settings
+                stated = self._settings.override({**request.overrides, **named}) if named else None
+                changed = self._calibrated(stated) if stated else settings
                 allowed = int(changes.get("limit", limit))
                 return self._select(snapshot, scope, text, candidates, request, changed, mode, allowed).fates
 
@@ -194,8 +206,20 @@ class Pipeline:
 
     # --- how the parts are put together ---
 
+    def _embedder_of(self, snapshot: Snapshot, scope: Scope) -> Embedder:
+        """The embedder of the snapshot's own space: a swap of index generations may have changed it meanwhile."""
+        embedder = self._embedder(snapshot.binding(scope))
+        self._by_space[space_fingerprint(embedder.space)] = embedder
+        return embedder
+
     def _effective(self, request: Request) -> Settings:
-        return self._settings.override(request.overrides).values if request.overrides else self._settings.values
+        return self._calibrated(self._settings.override(request.overrides) if request.overrides else self._settings)
+
+    def _calibrated(self, loaded: LoadedSettings) -> Settings:
+        """With the calibrated values where nobody stated one; they hold for the reranker that is asked for."""
+        if self._calibration is None or loaded.values.calibration == "off":
+            return loaded.values
+        return self._calibration.apply(loaded, lambda name: _fingerprint_of(name, loaded.values)).values
 
     def _read_for(self, question: str | Sequence[Mapping[str, str]], request: Request) -> RetrievalResult:
         """Retrieve for an answer; a follow-up is rewritten first where the settings ask for it, and says so."""
@@ -274,7 +298,7 @@ class Pipeline:
     def _generation(self, request: Request, result: RetrievalResult) -> dict[str, Any]:
         settings = self._effective(request)
         # A keyword search works without the kb's model, and so does its answer: by the question's words alone.
-        embedder = self._embedder() if result.space_fingerprint is not None else None
+        embedder = self._by_space[result.space_fingerprint] if result.space_fingerprint is not None else None
         return {
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,
@@ -322,6 +346,10 @@ def _reranker(settings: Settings) -> Reranker | None:
         return None
     made: Reranker = registry.factory("rerankers", settings.rerank_provider)(settings.mapping())
     return made
+
+
+def _fingerprint_of(reranker: str, settings: Settings) -> str:
+    return registry.factory("rerankers", reranker)(settings.mapping()).fingerprint  # type: ignore[no-any-return]
 
 
 def _retrieve_options(mode: str, settings: Settings) -> RetrieveOptions:

@@ -48,7 +48,14 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ("generators", "anthropic"): BuiltIn("Anthropic's messages endpoint", ("anthropic",), "anthropic"),
     ("stores", "embedded"): BuiltIn("one SQLite file, both indexes in one transaction"),
     ("stores", "memory"): BuiltIn("the reference store, lives as long as the process"),
+    ("stores", "postgres"): BuiltIn(
+        "PostgreSQL with pgvector, for teams and several processes", ("psycopg", "psycopg_pool"), "postgres"
+    ),
     ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
+    ("chunkers", "fixed"): BuiltIn("windows of characters ended at pauses, whatever the structure"),
+    ("chunkers", "semantic"): BuiltIn("sentences divided where an embedder sees the subject change"),
+    ("chunkers", "hybrid"): BuiltIn("structural, and semantic inside sections longer than a parent"),
+    ("chunkers", "window-1000-200"): BuiltIn("the published recipe of the rag-connector package, byte for byte"),
     ("parsers", "text"): BuiltIn("plain text, logs and source code"),
     ("parsers", "markdown"): BuiltIn("CommonMark with tables and front matter", ("pyromark",)),
     ("parsers", "html"): BuiltIn("main content of web pages", ("resiliparse",)),

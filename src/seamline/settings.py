@@ -56,12 +56,23 @@ class Settings(BaseModel):
     )
 
     # chunking
-    chunker: Literal["structural"] = Field("structural", description="How documents are cut.")
+    chunker: str = Field(
+        "structural", description="How documents are cut: structural, fixed, semantic, hybrid or window-1000-200."
+    )
+    semantic_percentile: float = Field(
+        90.0, ge=0, le=100, description="semantic, hybrid: a gap between sentences wider than this share is a border."
+    )
     chunk_chars: int = Field(
         1000, ge=50, le=10_000, description="Target size of a chunk; bigger dilutes the vector, smaller loses context."
     )
     chunk_overlap_chars: int | None = Field(
         None, ge=0, le=5_000, description="Overlap in characters; unset, child_overlap decides."
+    )
+    parent_chars: int = Field(
+        1500, ge=50, le=10_000, description="Size of a parent, the text around a chunk; bigger shows more context."
+    )
+    parent_overlap: float = Field(
+        0.1, ge=0, le=0.5, description="Overlap of parents as a share of parent_chars, inside long sections."
     )
     child_overlap: float = Field(
         0.0, ge=0, le=0.5, description="Overlap as a share of chunk_chars, where a long block must be cut."
@@ -104,6 +115,16 @@ class Settings(BaseModel):
     )
     scan_threads: int = Field(0, ge=0, le=256, description="Threads of the dense scan; 0 is one a core.")
     write_timeout_s: float = Field(10.0, ge=0, le=3600, description="How long a writer waits for another one.")
+    postgres_dsn: SecretStr | None = Field(
+        None, description="Connection string of the postgres store; env:NAME and file:PATH are references."
+    )
+    postgres_pool_size: int = Field(
+        4, ge=1, le=1000, description="Reading connections that an open postgres store keeps at most."
+    )
+    postgres_keyword_scoring: Literal["bm25", "ts_rank_cd"] = Field(
+        "bm25",
+        description="bm25: as every other store; ts_rank_cd: PostgreSQL's own ranking, all words of the question required.",
+    )
 
     # retrieval
     mode: Literal["economy", "dense", "keyword", "hybrid"] = Field(
@@ -199,6 +220,10 @@ class Settings(BaseModel):
     # evaluation
     eval_k: int = Field(8, ge=1, le=1000, description="k of recall@k.")
     eval_seed: int = Field(20260, ge=0, description="Seed of bootstrap and randomisation tests.")
+    gate_margin: float = Field(0.005, ge=0, le=1, description="Largest loss of ndcg@10 that a gate lets pass.")
+    calibration: Literal["auto", "off"] = Field(
+        "auto", description="auto: the kb's calibration.toml, where it has one, below everything stated; off: not read."
+    )
     min_ndcg: float = Field(0.0, ge=0, le=1, description="Lowest ndcg@10 that a gate accepts; 0 gates nothing.")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(

@@ -20,8 +20,6 @@ import pytest
 from seamline.conformance.store_case import query, scope, vector_of
 from support.embedded import WORDS, open_store
 
-KILLS = 25
-
 
 class Writers:
     """Orders writers of the process in ``writer_process.py`` and keeps what they said."""
@@ -86,11 +84,12 @@ def died(
             os.kill(pid, signal.SIGKILL)
 
 
-def test_rule_04_a_killed_writer_leaves_what_it_acknowledged(tmp_path: Path, writers: Writers) -> None:
-    chance = random.Random(20)
+@pytest.mark.parametrize("kills", [30, pytest.param(300, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)])])
+def test_rule_04_a_killed_writer_leaves_what_it_acknowledged(tmp_path: Path, writers: Writers, kills: int) -> None:
+    chance = random.Random(kills)
     state: dict[str, str] = {}
     changed = 0
-    for seed in range(KILLS):
+    for seed in range(kills):
         before = state
         pid = writers.order(tmp_path, seed)
         acknowledged, tried, code = died(writers, state, pid=pid, after=chance.randint(1, 24))
@@ -98,7 +97,7 @@ def test_rule_04_a_killed_writer_leaves_what_it_acknowledged(tmp_path: Path, wri
         state = verified(tmp_path)
         assert state in (acknowledged, tried)
         changed += state != before
-    assert changed > KILLS // 2
+    assert changed > kills // 2
 
 
 @pytest.mark.parametrize("fresh", [True, False], ids=["new kb", "kb with merges"])

@@ -31,6 +31,10 @@ of them 7 s); for parentheses it does not."""
 _QUOTES = str.maketrans("“„‟‘‚‛«‹「『”»›」』", "(((((((((()))))")
 
 
+_LONE = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which the library cannot be handed."""
+
+
 class SentencexSplitter:
     """Implements ``ports.SentenceSplitter``; without state, safe to call from several threads.
 
@@ -78,7 +82,7 @@ def _prose(run: str, tag: str) -> Iterator[tuple[int, int]]:
     abbreviations = _ABBREVIATIONS.get(tag, frozenset())
     marker = _ITEM.match(run)
     skipped = marker.end() if marker else 0
-    prose = run[skipped:]
+    prose = _LONE.sub("\ufffd", run[skipped:])
     if len(prose) > _LONG_RUN:
         prose = prose.translate(_QUOTES)
     begun: int | None = 0

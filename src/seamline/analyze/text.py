@@ -79,7 +79,13 @@ class TextAnalyzer:
             terms.update(self._analyse(plain, language, question=True))
             for word in barred:  # the first term is the whole
                 excluded.update(self._analyse(word, language, question=False)[:1])
-        return KeywordQuery(terms=tuple(sorted(terms)), phrases=syntax.phrases, excluded=tuple(sorted(excluded)))
+        return KeywordQuery(
+            terms=tuple(sorted(terms)),
+            phrases=syntax.phrases,
+            excluded=tuple(sorted(excluded)),
+            text=text,
+            languages=tuple(languages),
+        )
 
     def _analyse(self, cleaned: str, language: str | None, *, question: bool) -> list[str]:
         table = self._table(primary_tag(language), question)

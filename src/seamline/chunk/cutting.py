@@ -33,17 +33,23 @@ def cut(
     line, else a line's end, else the end of a sentence, of a clause, of a word, else between two characters. A
     grapheme cluster is divided only where it alone is longer than ``most``.
     """
-    if splitter is None:
-        return list(_windows(text, start, end, most, least))
     spans: list[Span] = []
-    for left, right in _sentences(text, start, end, splitter, language):
-        if spans and right - spans[-1][0] <= most:
+    ranges = sentence_spans(text, start, end, most=most, least=least, splitter=splitter, language=language)
+    for left, right in ranges:
+        if splitter is not None and spans and right - spans[-1][0] <= most:
             spans[-1] = (spans[-1][0], right)
-        elif right - left <= most:
-            spans.append((left, right))
         else:
-            spans.extend(_windows(text, left, right, most, least))
+            spans.append((left, right))
     return spans
+
+
+def sentence_spans(
+    text: str, start: int, end: int, *, most: int, least: int, splitter: SentenceSplitter | None, language: str | None
+) -> Iterator[Span]:
+    """The sentences of ``text[start:end]``, those over ``most`` characters cut; the whole range without a splitter."""
+    ranges = [(start, end)] if splitter is None else _sentences(text, start, end, splitter, language)
+    for left, right in ranges:
+        yield from _windows(text, left, right, most, least)
 
 
 def _sentences(text: str, start: int, end: int, splitter: SentenceSplitter, language: str | None) -> Iterator[Span]:
@@ -59,13 +65,22 @@ def _sentences(text: str, start: int, end: int, splitter: SentenceSplitter, lang
 
 def _windows(text: str, start: int, end: int, most: int, least: int) -> Iterator[Span]:
     position = start
-    while end - position > most:
-        # The last two share what is left, so that neither is a scrap.
-        room = most if end - position >= most + least else (end - position + 1) // 2
-        stop = _pause(text, position, position + room) or _pause(text, position, position + most) or position + most
+    while position < end:
+        stop = next_stop(text, position, end, most, least)
         yield from _visible(text, position, stop)
         position = stop
-    yield from _visible(text, position, end)
+
+
+def next_stop(text: str, position: int, end: int, most: int, least: int) -> int:
+    """Where the window that begins at ``position`` ends: at a pause, after at most ``most`` characters.
+
+    The last two windows share what is left, so that neither is a scrap of under ``least``.
+    """
+    left = end - position
+    if left <= most:
+        return end
+    room = most if left >= most + least else (left + 1) // 2
+    return _pause(text, position, position + room) or _pause(text, position, position + most) or position + most
 
 
 def _pause(text: str, start: int, limit: int) -> int | None:

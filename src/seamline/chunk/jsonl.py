@@ -38,7 +38,7 @@ def _read(lines: Iterable[str], where: str) -> Iterator[Chunk]:
         if not line.strip():
             continue
         try:
-            yield _chunk(json.loads(line))
+            yield chunk_of(json.loads(line))
         except (ValueError, TypeError, KeyError) as error:
             raise IngestError(
                 f"{where}, line {number}: not a chunk ({error})",
@@ -46,7 +46,8 @@ def _read(lines: Iterable[str], where: str) -> Iterator[Chunk]:
             ) from error
 
 
-def _chunk(record: object) -> Chunk:
+def chunk_of(record: object) -> Chunk:
+    """The chunk of a decoded record; raises ``TypeError``, ``ValueError`` or ``KeyError``."""
     if not isinstance(record, dict):
         raise TypeError("not an object")
     unknown = record.keys() - _FIELDS

@@ -39,7 +39,7 @@ class _Piece:
 
 
 def packed(
-    document: Document, section: Section, number: int, sizes: ChunkSizes, splitter: SentenceSplitter | None
+    document: Document, section: Section, sizes: ChunkSizes, splitter: SentenceSplitter | None
 ) -> Iterator[Draft]:
     """The section's chunks: pieces are added as long as the target is not passed."""
     start = end = -1
@@ -48,10 +48,10 @@ def packed(
             end = piece.end
             continue
         if start >= 0:
-            yield Draft(start, end, section.path, number, number)
-        start, end = _overlapped(document.text, piece, sizes.overlap), piece.end
+            yield Draft(start, end, section.path, section.first, section.last)
+        start, end = _beginning(document.text, piece, sizes.overlap), piece.end
     if start >= 0:
-        yield Draft(start, end, section.path, number, number)
+        yield Draft(start, end, section.path, section.first, section.last)
 
 
 def _pieces(
@@ -84,16 +84,21 @@ def _parts(document: Document, unit: Unit, sizes: ChunkSizes, splitter: Sentence
             )
 
 
-def _overlapped(text: str, piece: _Piece, overlap: int) -> int:
-    """Where the chunk that begins with a piece starts: up to ``overlap`` earlier inside a unit that was cut."""
-    if piece.after is None or overlap == 0:
-        return piece.start
-    earliest = max(piece.after, piece.start - overlap)
-    if earliest > piece.after:
+def _beginning(text: str, piece: _Piece, overlap: int) -> int:
+    """Where the chunk that begins with a piece starts: earlier only inside a unit that was cut."""
+    return piece.start if piece.after is None else overlapped(text, piece.start, piece.end, piece.after, overlap)
+
+
+def overlapped(text: str, start: int, end: int, lowest: int, overlap: int) -> int:
+    """Up to ``overlap`` characters before ``start``, not before ``lowest``, at the beginning of a word if possible."""
+    if overlap == 0:
+        return start
+    earliest = max(lowest, start - overlap)
+    if earliest > lowest:
         # Begin with a whole word where there is one.
-        earliest = next((i + 1 for i in range(earliest, piece.start - 1) if text[i].isspace()), earliest)
-    span = trim(text, boundary_at_or_after(text, earliest), piece.end)
-    return min(piece.start, span[0]) if span is not None else piece.start
+        earliest = next((i + 1 for i in range(earliest, start - 1) if text[i].isspace()), earliest)
+    span = trim(text, boundary_at_or_after(text, earliest), end)
+    return min(start, span[0]) if span is not None else start
 
 
 def joined(document: Document, drafts: list[Draft], sizes: ChunkSizes) -> list[Draft]:
@@ -107,7 +112,7 @@ def joined(document: Document, drafts: list[Draft], sizes: ChunkSizes) -> list[D
         if not result:
             result.append(draft)
         elif result[-1].length < sizes.least and _fit(result[-1], draft, sizes):
-            result[-1] = _union(result[-1], draft)
+            result[-1] = union(result[-1], draft)
         elif draft.length < sizes.least and not (after and _fit(draft, after, sizes)):
             covered = result[-2].end if len(result) > 1 else 0
             result[-1:] = _backwards(document, result[-1], draft, sizes, covered)
@@ -127,10 +132,10 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
     What chunks before these already hold (up to ``covered``) is not shared out again: it was overlap.
     """
     if _fit(before, small, sizes):
-        return [_union(before, small)]
+        return [union(before, small)]
     if before.last != small.first:
         return [before, small]
-    whole = _union(before, small)
+    whole = union(before, small)
     spans = cut(
         document.text,
         max(whole.start, covered),
@@ -145,7 +150,8 @@ def _backwards(document: Document, before: Draft, small: Draft, sizes: ChunkSize
     return [Draft(start, end, small.path, whole.first, whole.last) for start, end in spans]
 
 
-def _union(before: Draft, after: Draft) -> Draft:
+def union(before: Draft, after: Draft) -> Draft:
+    """Two neighbouring drafts as one."""
     return Draft(before.start, after.end, _joint_path(before, after), before.first, after.last)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from seamline.chunk.cutting import trim
+from seamline.chunk.families import Node, families
 from seamline.chunk.graphemes import boundary_at_or_after, boundary_at_or_before
 from seamline.types import Block, Document
 
@@ -32,10 +33,25 @@ class Unit:
 
 @dataclass(slots=True)
 class Section:
-    """A heading with what stands under it, up to the next heading of any level."""
+    """A heading with what stands under it, up to the next heading of any level; or several such, joined.
+
+    ``first`` and ``last`` number the sections of the document that it is made of.
+    """
 
     path: tuple[str, ...]
+    first: int = 0
+    last: int = 0
     units: list[Unit] = field(default_factory=list)
+
+    @property
+    def start(self) -> int:
+        """Where its first unit begins."""
+        return self.units[0].start
+
+    @property
+    def end(self) -> int:
+        """Where its last unit ends."""
+        return self.units[-1].end
 
 
 def sections(document: Document) -> list[Section]:
@@ -49,7 +65,26 @@ def sections(document: Document) -> list[Section]:
             path.append((level, _title(document.text, block)))
             found.append(Section(tuple(title for _, title in path)))
         found[-1].units.append(unit)
-    return [section for section in found if section.units]
+    shown = [section for section in found if section.units]
+    for number, section in enumerate(shown):
+        section.first = section.last = number
+    return shown
+
+
+def whole_subtrees(found: list[Section], most: int) -> Iterator[Section]:
+    """Sections in order, those of one subtree joined into one where they are at most ``most`` characters together."""
+    nodes = [Node(section.start, section.end, section.path) for section in found]
+    for first, last in families(nodes, most):
+        if last - first == 1:
+            yield found[first]
+        else:
+            whole = Unit(found[first].start, found[last - 1].end)
+            yield Section(shared_path(section.path for section in found[first:last]), first, last - 1, [whole])
+
+
+def shared_path(paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The headings that all paths begin with."""
+    return tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False)))
 
 
 def _title(text: str, block: Block) -> str:

@@ -35,3 +35,17 @@ class ChunkSizes:
     def whole(self) -> int:
         """Up to which length a code block or a table is kept whole."""
         return min(self.most, self.target * 3 // 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentSizes:
+    """``target`` is not passed unless one child alone is longer; ``overlap`` is repeated inside long sections."""
+
+    target: int
+    overlap: int
+
+    @classmethod
+    def of(cls, settings: Mapping[str, object]) -> ParentSizes:
+        """Pick ``parent_chars`` and ``parent_overlap``, its share."""
+        target = int(str(settings["parent_chars"]))
+        return cls(target=target, overlap=round(float(str(settings["parent_overlap"])) * target))

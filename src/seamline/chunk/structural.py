@@ -2,72 +2,54 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from itertools import takewhile
 
-from seamline.chunk.ids import ChunkIds
+from seamline.chunk.making import chunked
 from seamline.chunk.packing import Draft, joined, packed
-from seamline.chunk.sections import sections
-from seamline.chunk.sizes import ChunkSizes
+from seamline.chunk.sections import sections, whole_subtrees
+from seamline.chunk.sizes import ChunkSizes, ParentSizes
 from seamline.fingerprint import fingerprint
 from seamline.ports import SentenceSplitter
-from seamline.types import Chunk, Chunked, Document, Fingerprint, Page
+from seamline.types import Chunked, Document, Fingerprint
 
-_ALGORITHM = "structural/1"
+_ALGORITHM = "structural/2"
 
 
 class StructuralChunker:
-    """Cuts along headings first, then along blocks, and inside a block only where it is too long."""
+    """Cuts along headings first, then along blocks, and inside a block only where it is too long.
 
-    def __init__(self, sizes: ChunkSizes, splitter: SentenceSplitter | None = None) -> None:
-        """Without a ``splitter``, long blocks are cut by a boundary search of our own."""
+    A heading with all its subsections is one chunk where they fit the target together.
+    """
+
+    def __init__(
+        self, sizes: ChunkSizes, splitter: SentenceSplitter | None = None, parents: ParentSizes | None = None
+    ) -> None:
+        """Without a ``splitter``, long blocks are cut by a boundary search of our own; without sizes, no parents."""
         self._sizes = sizes
         self._splitter = splitter
+        self._parents = parents
 
     @property
     def fingerprint(self) -> Fingerprint:
         """Identity of the algorithm, its sizes and its sentence splitter."""
         splitter = None if self._splitter is None else type(self._splitter).__qualname__
-        return fingerprint("recipe", {"chunker": _ALGORITHM, "sizes": asdict(self._sizes), "splitter": splitter})
+        sizes = {"sizes": asdict(self._sizes), "parents": self._parents and asdict(self._parents)}
+        return fingerprint("recipe", {"chunker": _ALGORITHM, "splitter": splitter, **sizes})
 
     def chunk(self, document: Document) -> Chunked:
-        """Children with exact spans that together hold every visible character; no parents."""
+        """Children with exact spans that together hold every visible character, and their parents."""
+        return chunked(document, self._drafts(document), self._parents)
+
+    def _drafts(self, document: Document) -> list[Draft]:
         drafts = [
             draft
-            for number, section in enumerate(sections(document))
-            for draft in packed(document, section, number, self._sizes, self._splitter)
+            for section in whole_subtrees(sections(document), self._sizes.target)
+            for draft in packed(document, section, self._sizes, self._splitter)
         ]
-        return Chunked(children=tuple(_chunks(document, joined(document, drafts, self._sizes))))
+        return joined(document, drafts, self._sizes)
 
 
-def _chunks(document: Document, drafts: list[Draft]) -> Iterator[Chunk]:
-    ids = ChunkIds(document.id)
-    ends = [page.char_end for page in document.pages]
-    for index, draft in enumerate(drafts):
-        text = document.text[draft.start : draft.end]
-        yield Chunk(
-            id=ids.next(text, draft.path),
-            document_id=document.id,
-            text=text,
-            char_start=draft.start,
-            char_end=draft.end,
-            chunk_index=index,
-            heading_path=draft.path,
-            title=document.title,
-            language=document.language,
-            pages=_pages(document, ends, draft),
-            source_uri=document.provenance.source_uri,
-            document_sha256=document.text_sha256,
-        )
-
-
-def _pages(document: Document, ends: list[int], draft: Draft) -> tuple[Page, ...]:
-    first = bisect_left(ends, draft.start + 1)
-    return tuple(takewhile(lambda page: page.char_start < draft.end, document.pages[first:]))
-
-
-def create(settings: Mapping[str, object], splitter: SentenceSplitter | None = None) -> StructuralChunker:
-    """The chunker for these settings (``chunk_chars``, overlap, minimum and maximum)."""
-    return StructuralChunker(ChunkSizes.of(settings), splitter)
+def create(settings: Mapping[str, object], splitter: SentenceSplitter | None = None, **_: object) -> StructuralChunker:
+    """The chunker for these settings: ``chunk_chars``, overlap, minimum and maximum, and those of parents."""
+    return StructuralChunker(ChunkSizes.of(settings), splitter, ParentSizes.of(settings))

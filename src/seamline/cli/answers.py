@@ -12,7 +12,6 @@ import click
 from seamline.cli.options import Common, common, print_json
 
 if TYPE_CHECKING:
-    from seamline.evaluation.golden import GoldenSet
     from seamline.knowledge_base import KnowledgeBase
     from seamline.types import Answer
 
@@ -22,7 +21,10 @@ LOWEST = -3.0
 
 @click.command("answers")
 @click.option(
-    "--golden", required=True, type=click.Path(exists=True, path_type=Path), help="Golden set: JSON Lines or BEIR."
+    "--golden",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Golden set: JSON Lines, a BEIR folder, SQuAD .json.",
 )
 @click.option("--generator", metavar="NAME", help="Who writes the answers [default: extractive].")
 @click.option("--allow-missing", is_flag=True, help="Go on when the golden set names unknown documents.")
@@ -34,10 +36,11 @@ def answers_command(told: Common, golden: Path, generator: str | None, allow_mis
     The threshold of the extractive generator is also chosen by cross-validation and judged on held-out questions.
     """
     from seamline.cli import render_report
+    from seamline.evaluation import formats
     from seamline.evaluation.answers import evaluate_answers
     from seamline.evaluation.golden import check_documents
 
-    golden_set = _read(golden)
+    golden_set = formats.read(golden)
     with told.open(generation_provider=generator) as kb:
         with kb.read() as snapshot:
             texts = {str(document.id): document.text for document in snapshot.documents(kb.scope)}
@@ -56,10 +59,3 @@ def answers_command(told: Common, golden: Path, generator: str | None, allow_mis
 
 def _ask_anyway(kb: KnowledgeBase) -> Callable[[str], Answer]:
     return lambda question: kb.ask(question, overrides={"extractive_min_score": LOWEST})
-
-
-def _read(path: Path) -> GoldenSet:
-    from seamline.evaluation.beir import read_beir
-    from seamline.evaluation.golden import read_golden
-
-    return read_beir(path) if path.is_dir() else read_golden(path)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
@@ -12,85 +12,203 @@ from seamline.cli.answers import answers_command
 from seamline.cli.options import Common, common, names, print_json
 
 if TYPE_CHECKING:
-    from seamline.evaluation.golden import GoldenSet
+    from seamline.evaluation.golden import Coverage, GoldenSet
     from seamline.evaluation.report import Report
     from seamline.evaluation.variants import Variant
+    from seamline.knowledge_base import KnowledgeBase
 
-DEFAULT_VARIANTS = ("dense-only", "keyword-only", "fused-rrf", "fused-weighted")
 SAMPLE_MARK = "SAMPLE"
 """A file of this name beside a golden set says that it belongs to the shipped sample corpus."""
+FOUND = click.Path(exists=True, path_type=Path)
 
 
-@click.group("eval", invoke_without_command=True, subcommand_metavar="[answers]")
-@click.option("--golden", type=click.Path(exists=True, path_type=Path), help="Golden set: JSON Lines or BEIR.")
-@click.option("--variants", metavar="NAME,...", help=f"Variants [default: {','.join(DEFAULT_VARIANTS)}].")
+def golden_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what is asked and what is right."""
+    for option in reversed(
+        (
+            click.option(
+                "--golden", type=FOUND, help="Golden set: JSON Lines, a BEIR folder, SQuAD .json, TREC topics."
+            ),
+            click.option("--qrels", type=FOUND, help="Labels of TREC topics."),
+            click.option("--split", default="test", show_default=True, help="Which qrels of a BEIR folder."),
+            click.option("--language", metavar="TAG", help="Language of a corpus that comes with the golden set."),
+            click.option("--allow-missing", is_flag=True, help="Go on when the golden set names unknown documents."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.group("eval", invoke_without_command=True, subcommand_metavar="[answers|audit]")
+@golden_options
+@click.option("--variants", metavar="NAME,...", help="Variants [default: all].")
+@click.option("--variants-file", type=FOUND, help="TOML file with variants of your own: a table of settings each.")
 @click.option("--baseline", metavar="NAME", help="Variant that the others are tested against.")
-@click.option("--allow-missing", is_flag=True, help="Go on when the golden set names unknown documents.")
 @click.option("--by", type=click.Choice(["tag", "language"]), help="Split every variant.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for report.json and TREC run files.")
+@click.option("--drop-query-document", is_flag=True, help="Leave out the document whose id is the query's.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the reports and TREC run files.")
 @common
 def eval_command(
     told: Common,
     golden: Path | None,
-    variants: str | None,
-    baseline: str | None,
+    qrels: Path | None,
+    split: str,
+    language: str | None,
     allow_missing: bool,
-    by: str | None,
+    variants: str | None,
+    variants_file: Path | None,
+    baseline: str | None,
+    by: Literal["tag", "language"] | None,
+    drop_query_document: bool,
     output: Path | None,
 ) -> int:
     """Measure retrieval by variant on a golden set.
 
-    Exit code 3 means that the run is invalid: stages degraded, or differed between queries of one variant.
+    A corpus that comes with the golden set (BEIR, SQuAD) is indexed first, unless the knowledge base holds other
+    documents. Exit code 3 means that the run is invalid: stages degraded, or differed between queries of one variant.
     """
     from seamline.cli import render_report
-    from seamline.evaluation.golden import check_documents
-    from seamline.evaluation.run import evaluate
-    from seamline.evaluation.variants import select
-    from seamline.knowledge_base import ScopedRetriever
 
     if click.get_current_context().invoked_subcommand is not None:
         return 0
-    if golden is None:
-        raise click.UsageError("Missing option '--golden'.")
-    golden_set = _read(golden)
-    chosen: Sequence[Variant] = select(names(variants) or DEFAULT_VARIANTS)
+    golden, golden_set = read_golden_set(golden, qrels, split)
     with told.open() as kb:
-        with kb.read() as snapshot:
-            known = [str(document.id) for document in snapshot.documents(kb.scope)]
-        values = kb.settings.values
-        report = evaluate(
-            ScopedRetriever(kb),
+        coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
+        report = run(
+            kb,
+            golden,
             golden_set,
-            chosen,
-            k=values.eval_k,
-            seed=values.eval_seed,
+            chosen_variants(kb, names(variants), variants_file),
+            coverage,
             baseline=baseline,
-            coverage=check_documents(golden_set, known, allow_missing=allow_missing),
-            sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
+            drop_query_document=drop_query_document,
         )
     if output is not None:
-        _write(report, golden_set, output)
+        write_files(report, golden_set, output)
     if told.as_json:
         print_json(report.to_dict())
     else:
-        render_report.report(report, by=by)  # type: ignore[arg-type]
+        render_report.report(report, by=by)
     return 3 if report.invalid else 0
 
 
 eval_command.add_command(answers_command)
 
 
-def _read(path: Path) -> GoldenSet:
-    from seamline.evaluation.beir import read_beir
-    from seamline.evaluation.golden import read_golden
+@eval_command.command("audit")
+@golden_options
+@common
+def audit_command(
+    told: Common,
+    golden: Path | None,
+    qrels: Path | None,
+    split: str,
+    language: str | None,
+    allow_missing: bool,
+) -> int:
+    """Look for signs that a golden set flatters the engine. It warns; it cannot prove that a set is honest."""
+    from seamline.cli import render_report
+    from seamline.evaluation.audit import audit
 
-    return read_beir(path) if path.is_dir() else read_golden(path)
+    golden, golden_set = read_golden_set(golden, qrels, split)
+    with told.open() as kb:
+        prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
+        with kb.read() as snapshot:
+            texts = {str(d.id): f"{d.title or ''}\n{d.text}" for d in snapshot.documents(kb.scope)}
+    found = audit(golden_set, texts)
+    if told.as_json:
+        print_json(found.to_dict())
+    else:
+        render_report.audit(found)
+    return 0
 
 
-def _write(report: Report, golden: GoldenSet, folder: Path) -> None:
+def read_golden_set(golden: Path | None, qrels: Path | None, split: str) -> tuple[Path, GoldenSet]:
+    """The golden set and its path; raises ``UsageError``."""
+    from seamline.evaluation import formats
+
+    if golden is None:
+        raise click.UsageError("Missing option '--golden'.")
+    return golden, formats.read(golden, split=split, qrels=qrels)
+
+
+def prepare(
+    kb: KnowledgeBase,
+    golden: Path,
+    golden_set: GoldenSet,
+    language: str | None,
+    *,
+    allow_missing: bool,
+    quiet: bool,
+) -> Coverage:
+    """Index the golden set's own corpus where there is one, then check that the kb holds the labelled documents."""
+    from seamline.cli import render
+    from seamline.collection import index_golden_corpus
+    from seamline.evaluation.golden import check_documents
+
+    with render.sync_progress(quiet=quiet) as progress:
+        index_golden_corpus(kb, golden, language=language, progress=progress)
+    with kb.read() as snapshot:
+        known = [str(document.id) for document in snapshot.documents(kb.scope)]
+    return check_documents(golden_set, known, allow_missing=allow_missing)
+
+
+def chosen_variants(kb: KnowledgeBase, wanted: list[str] | None, file: Path | None) -> Sequence[Variant]:
+    """The variants asked for, or all; overrides that are no settings are refused before anything runs."""
+    from seamline.evaluation.variants import BUILT_IN, modes, read_variants, select
+    from seamline.settings import Settings
+
+    own = read_variants(file) if file else ()
+    known = (*BUILT_IN, *modes(get_args(Settings.model_fields["mode"].annotation)), *own)
+    for variant in own:
+        kb.settings.override(variant.overrides)
+    return select(wanted or [variant.name for variant in known], known)
+
+
+def run(
+    kb: KnowledgeBase,
+    golden: Path,
+    golden_set: GoldenSet,
+    variants: Sequence[Variant],
+    coverage: Coverage,
+    *,
+    baseline: str | None = None,
+    drop_query_document: bool = False,
+) -> Report:
+    """One evaluation of this knowledge base, with its settings on record."""
+    from seamline.evaluation.run import evaluate
+    from seamline.knowledge_base import ScopedRetriever
+
+    values = kb.settings.values
+    return evaluate(
+        ScopedRetriever(kb),
+        golden_set,
+        variants,
+        k=values.eval_k,
+        seed=values.eval_seed,
+        baseline=baseline,
+        coverage=coverage,
+        sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
+        drop_query_document=drop_query_document,
+        settings={name: getattr(values, name) for name in RECORDED},
+    )
+
+
+RECORDED = (
+    "mode", "candidate_k", "fusion", "fusion_alpha", "fusion_alpha_uncovered", "fusion_normaliser", "rrf_k",
+    "bm25_k1", "bm25_b", "min_cosine", "near_duplicate_jaccard", "rerank_provider", "rerank_candidates",
+    "rerank_timeout_s", "rerank_min_score", "chunk_chars", "chunker",
+)  # fmt: skip
+"""Settings that a report records: those that decide a ranking."""
+
+
+def write_files(report: Report, golden: GoldenSet, folder: Path) -> None:
+    """``report.json``, ``report.html``, the run files and the labels in one folder."""
+    from seamline.evaluation.html_report import html
     from seamline.evaluation.runs import write_qrels, write_runs
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(report.to_json(), encoding="utf-8")
+    (folder / "report.html").write_text(html(report), encoding="utf-8")
     write_runs(report, folder)
     write_qrels(golden, folder / "golden.qrels")

@@ -19,6 +19,7 @@ from seamline.errors import SeamlineError
 
 COMMANDS = {
     "index": "indexing",
+    "chunk": "chunking",
     "status": "indexing",
     "access": "indexing",
     "search": "asking",
@@ -29,7 +30,17 @@ COMMANDS = {
     "settings": "inspecting",
     "providers": "inspecting",
     "models": "inspecting",
+    "kb": "kbs",
+    "backup": "kbs",
+    "restore": "kbs",
+    "reindex": "generations",
+    "generations": "generations",
+    "diff": "generations",
+    "store": "stores",
     "eval": "evaluating",
+    "sweep": "sweeping",
+    "gate": "deciding",
+    "compare": "deciding",
 }
 """Command to the module of this package that defines it, in the order in which help lists them."""
 

@@ -32,6 +32,7 @@ class Common:
     assignments: tuple[str, ...]
     as_json: bool
     debug: bool
+    generation: int | None = None
 
     def flags(self) -> dict[str, object]:
         """The ``--set NAME=VALUE`` flags; raises ``SettingsError``."""
@@ -65,6 +66,7 @@ class Common:
             principal=principal,
             settings=self.flags() | given,
             config=self.config,
+            generation=self.generation,
         )
 
 
@@ -78,6 +80,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--groups", default="", metavar="G,...", help="Groups of the principal.")
     @click.option("--config", type=click.Path(path_type=Path), help="Settings file [default: seamline.toml].")
     @click.option("--set", "assignments", multiple=True, metavar="NAME=VALUE", help="Set a setting; repeatable.")
+    @click.option("--generation", type=int, metavar="N", help="Read this index generation instead of the live one.")
     @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     @click.option("--debug", is_flag=True, help="Show tracebacks and debug logs.")
     @functools.wraps(command)
@@ -89,12 +92,13 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
         groups: str,
         config: Path | None,
         assignments: tuple[str, ...],
+        generation: int | None,
         as_json: bool,
         debug: bool,
         **rest: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         members = tuple(group.strip() for group in groups.split(",") if group.strip())
-        told = Common(kb, home, workspace, as_name, members, config, assignments, as_json, debug)
+        told = Common(kb, home, workspace, as_name, members, config, assignments, as_json, debug, generation)
         level = "DEBUG" if debug else told.settings().values.log_level
         logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
         return command(told, **rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from seamline.evaluation.answers import AnswerReport, Shares
+    from seamline.evaluation.audit import Audit
     from seamline.evaluation.report import Grouping, Report
 
 console = Console(highlight=False)
@@ -31,6 +33,11 @@ def report(found: Report, *, by: Grouping | None) -> None:
             f"{test.wins} wins, {test.ties} ties, {test.losses} losses"
         )
         console.print(f"[dim]{escape(text)}[/]")
+        if test.worst:
+            hurt = ", ".join(f"{query} {loss:+.2f}" for query, loss in test.worst)
+            console.print(f"[dim]  most hurt: {escape(hurt)}[/]")
+    for verdict in found.verdicts:
+        console.print(escape(found.told(verdict)))
     for reason in found.invalid:
         console.print(f"[bold red]invalid:[/] {escape(reason)}")
     for notice in found.notices:
@@ -57,6 +64,26 @@ def answers(found: AnswerReport) -> None:
 
 def _shares(table: Table, name: str, shares: Shares) -> None:
     table.add_row(name, *("-" if share is None else f"{share:.3f}" for share in (shares.evidence, shares.abstains)))
+
+
+def audit(found: Audit) -> None:
+    """What an audit found: counts, then warnings, then what it cannot show."""
+    from seamline.evaluation.audit import DISCLAIMER, SHOWN
+
+    def listed(ids: Sequence[object]) -> str:
+        more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+        return escape(", ".join(map(str, ids[:SHOWN])) + more)
+
+    console.print(f"{found.judged} judged queries, {found.unanswerable} unanswerable")
+    labels = ", ".join(f"{queries} with {count}" for count, queries in found.labels.items())
+    console.print(f"relevant documents a query: {labels}")
+    console.print(f"words mostly from a relevant document: {len(found.copied)}  [dim]{listed(found.copied)}[/]")
+    console.print(f"a word that only the answer holds: {len(found.trivial)}  [dim]{listed(found.trivial)}[/]")
+    for query, document, other in found.twins[:SHOWN]:
+        console.print(f"[dim]{escape(f'{query}: {other} is nearly {document} and not labelled like it')}[/]")
+    for warning in found.warnings:
+        console.print(f"[yellow]warning:[/] {escape(warning)}")
+    console.print(f"[dim]{DISCLAIMER}[/]")
 
 
 def _table(found: Report, by: Grouping | None) -> Table:

@@ -30,12 +30,13 @@ def compare(
     if not valid:
         return (), None, None
     chosen = valid.pop(baseline or next(iter(valid)))
-    pairs = [_pair(variant, chosen, seed) for variant in valid.values()]
+    pairs = [pair(variant, chosen, seed=seed) for variant in valid.values()]
     adjusted = holm([pair.p_value for pair in pairs])
     return tuple(replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True)), chosen.name, None
 
 
-def _pair(variant: VariantOutcome, baseline: VariantOutcome, seed: int) -> Comparison:
+def pair(variant: VariantOutcome, baseline: VariantOutcome, *, seed: int) -> Comparison:
+    """Two variants on nDCG@10, query by query; the p value is of this one test."""
     values, against = variant.values(PRIMARY), baseline.values(PRIMARY)
     differences = [ours - theirs for ours, theirs in zip(values, against, strict=True)]
     by_loss = sorted(zip(differences, (query.id for query in variant.queries), strict=True))

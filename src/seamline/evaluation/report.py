@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from seamline.evaluation.golden import Coverage
+from seamline.evaluation.golden import Coverage, GoldenQuery
 from seamline.evaluation.measures import DEPTH
 from seamline.evaluation.significance import Interval, bootstrap_interval
 
@@ -19,13 +19,21 @@ Status = Literal["ok", "skipped", "invalid"]
 Grouping = Literal["tag", "language"]
 UNGROUPED = "(none)"
 """The group of queries without a tag or a language."""
+HIT_COLUMNS = (
+    "document", "dense_rank", "cosine", "keyword_rank", "keyword_score", "fused_rank", "fused_score", "rerank_score",
+    "matched_terms",
+)  # fmt: skip
+"""What is kept of each of the best documents: its id and the stages of its best passage."""
+Hit = tuple[object, ...]
+"""One value for each of :data:`HIT_COLUMNS`; absent is ``None``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryOutcome:
     """One query under one variant. A failed query has an ``error``, no documents, and counts 0 everywhere.
 
-    ``documents`` are ids by best rank, to the depth that was asked for; ``latency_ms`` is wall time.
+    ``documents`` are ids by best rank, to the depth that was asked for; ``hits`` are the stages of the first
+    ten. ``latency_ms`` is wall time.
     """
 
     id: str
@@ -35,6 +43,7 @@ class QueryOutcome:
     error: str | None = None
     tags: tuple[str, ...] = ()
     language: str | None = None
+    hits: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +97,20 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a stage earns its keep on this corpus, in a sentence fit for a decision record.
+
+    ``difference`` is that of the stage over the best variant without it, ``against``, on the primary measure.
+    """
+
+    stage: str
+    against: str
+    earns: bool
+    sentence: str
+    difference: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """One evaluation. Everything but the timings is equal when it is run again on the same index."""
 
@@ -105,6 +128,9 @@ class Report:
     variants: tuple[VariantOutcome, ...]
     baseline: str | None
     comparisons: tuple[Comparison, ...]
+    questions: tuple[GoldenQuery, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def invalid(self) -> tuple[str, ...]:
@@ -118,6 +144,13 @@ class Report:
         if len({variant.stages["corpus"] for variant in self.variants if "corpus" in variant.stages}) > 1:
             reasons.append("the corpus changed while the variants ran")
         return tuple(reasons)
+
+    def told(self, verdict: Verdict) -> str:
+        """A verdict's sentence with what the stage costs in median latency."""
+        p50 = {variant.name: variant.latency(50) for variant in self.variants}
+        before, after = p50[verdict.against], p50[verdict.stage]
+        cost = "" if before is None or after is None else f" Median latency {after:.1f} ms, without it {before:.1f} ms."
+        return verdict.sentence + cost
 
     def rows(self, by: Grouping | None = None) -> list[dict[str, object]]:
         """One row a variant, or a variant and group, ready for a table.
@@ -152,14 +185,17 @@ class Report:
                 "unanswerable": self.unanswerable,
                 "coverage": asdict(self.coverage) if self.coverage else None,
             },
-            "settings": {"k": self.k, "passages": self.passages, "seed": self.seed},
+            "settings": {"k": self.k, "passages": self.passages, "seed": self.seed, **self.settings},
             "retriever": dict(self.retriever),
             "versions": dict(self.versions),
             "notices": list(self.notices),
             "invalid": list(self.invalid),
+            "questions": [_question(query) for query in self.questions],
+            "hit_columns": list(HIT_COLUMNS),
             "variants": [_variant(variant) for variant in self.variants],
             "baseline": self.baseline,
             "comparisons": [asdict(comparison) for comparison in self.comparisons],
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
         }
         if timings:
             body["timings"] = {variant.name: _timings(variant) for variant in self.variants if variant.queries}
@@ -199,6 +235,16 @@ def _split(variant: VariantOutcome, by: Grouping, seed: int) -> list[tuple[str, 
     ]
 
 
+def _question(query: GoldenQuery) -> dict[str, object]:
+    return {
+        "id": query.id,
+        "query": query.query,
+        "relevance": dict(query.relevance),
+        "tags": list(query.tags),
+        "language": query.language,
+    }
+
+
 def _variant(variant: VariantOutcome) -> dict[str, object]:
     return {
         "name": variant.name,
@@ -214,6 +260,7 @@ def _variant(variant: VariantOutcome) -> dict[str, object]:
                 "documents": list(query.documents[:DEPTH]),
                 "measures": dict(query.measures),
                 "error": query.error,
+                "hits": [list(hit) for hit in query.hits],
             }
             for query in variant.queries
         ],

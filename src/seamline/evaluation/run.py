@@ -15,12 +15,13 @@ from seamline.evaluation.compare import compare
 from seamline.evaluation.golden import Coverage, GoldenQuery, GoldenSet
 from seamline.evaluation.measures import DEPTH, measure
 from seamline.evaluation.notice import notices
-from seamline.evaluation.report import QueryOutcome, Report, VariantOutcome, summarise
+from seamline.evaluation.report import HIT_COLUMNS, Hit, QueryOutcome, Report, VariantOutcome, summarise
 from seamline.evaluation.trust import Observation, distrust, observe
 from seamline.evaluation.variants import NO_RERANKER, Variant
+from seamline.evaluation.verdict import verdicts
 from seamline.fingerprint import canonical_json
 from seamline.ports import Retriever
-from seamline.types import RetrievalResult
+from seamline.types import RetrievalResult, Stages
 
 PASSAGES = 50
 """Passages asked for, so that well over 10 documents come out of them."""
@@ -39,6 +40,7 @@ class _Plan:
     k: int
     seed: int
     passages: int
+    drop_query_document: bool
     progress: Progress | None
 
 
@@ -62,14 +64,16 @@ def evaluate(
     baseline: str | None = None,
     coverage: Coverage | None = None,
     sample_corpus: bool = False,
+    drop_query_document: bool = False,
+    settings: Mapping[str, object] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run every variant over the judged queries of a golden set.
 
     Passages are mapped to documents by best rank. A query that fails counts 0 and keeps its error. A variant
-    that cannot run is skipped with the reason; one whose stages degraded, or differed between queries, is
-    invalid. Before a variant is measured its first query runs once unmeasured, so that loading a model
-    is in nobody's latency. Unanswerable queries are counted, and not run.
+    that cannot run is skipped with the reason (one whose reranker does not answer twice in a row cannot); one
+    whose stages degraded, or differed between queries, is invalid. Before a variant is measured its first query
+    runs once unmeasured, so that loading a model is in nobody's latency. Unanswerable queries are counted, and not run.
 
     Args:
         retriever: what to measure. Of its ``info()`` two keys are read here, ``stand_ins`` (names) and
@@ -82,6 +86,9 @@ def evaluate(
         baseline: name of the variant that the others are compared with; the first valid one when not named.
         coverage: as :func:`~seamline.evaluation.golden.check_documents` found it.
         sample_corpus: whether the corpus is the shipped one, which the report must then say.
+        drop_query_document: leave out of each ranking the document whose id is the query's: collections whose
+            questions are themselves documents would otherwise measure how well a text finds itself.
+        settings: what else the report records of how it was made, by name.
         progress: called after each query.
 
     Raises:
@@ -100,6 +107,7 @@ def evaluate(
         k=k,
         seed=seed,
         passages=passages,
+        drop_query_document=drop_query_document,
         progress=progress,
     )
     stand_ins = set(_names(info.get("stand_ins")))
@@ -125,6 +133,9 @@ def evaluate(
         variants=tuple(outcomes),
         baseline=chosen,
         comparisons=comparisons,
+        questions=golden.judged,
+        verdicts=verdicts(outcomes, seed=seed),
+        settings=_recordable({**(settings or {}), "drop_query_document": drop_query_document}, "the settings"),
     )
 
 
@@ -162,11 +173,18 @@ def _recordable(values: Mapping[str, object], what: str) -> dict[str, Any]:
 def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozenset[str]]:
     """The outcome of one variant, and the stand-ins that took part in it."""
     overrides = variant.resolve(plan.reranker)
-    if variant.reranked and plan.reranker == NO_RERANKER:
+    if variant.reranked and overrides.get("rerank_provider", plan.reranker) == NO_RERANKER:
         return _skipped(variant, "no reranker"), frozenset()
     warm_up = _attempt(plan, plan.queries[0], overrides)
     if isinstance(warm_up.error, UnavailableError):
         return _skipped(variant, warm_up.error.message), frozenset()
+    if (
+        variant.reranked
+        and _rerank_skipped(warm_up)
+        and _rerank_skipped(again := _attempt(plan, plan.queries[0], overrides))
+    ):
+        reason = again.observation.rerank.reason if again.observation else None
+        return _skipped(variant, f"the reranker did not answer ({reason or 'no reason given'})"), frozenset()
     attempts: list[_Attempt] = []
     for query in plan.queries:
         attempts.append(_attempt(plan, query, overrides))
@@ -190,6 +208,10 @@ def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozens
     return outcome, frozenset(name for observation in observations for name in observation.stand_ins)
 
 
+def _rerank_skipped(attempt: _Attempt) -> bool:
+    return attempt.observation is not None and attempt.observation.rerank.status == "skipped"
+
+
 def _skipped(variant: Variant, reason: str) -> VariantOutcome:
     return VariantOutcome(name=variant.name, overrides=variant.overrides, status="skipped", reasons=(reason,))
 
@@ -203,6 +225,8 @@ def _attempt(plan: _Plan, query: GoldenQuery, overrides: Mapping[str, object]) -
         failure = error
     latency_ms = (time.perf_counter() - started) * 1000
     documents = () if result is None else documents_of(result)
+    if plan.drop_query_document:
+        documents = tuple(document for document in documents if document != query.id)
     outcome = QueryOutcome(
         id=query.id,
         documents=documents,
@@ -211,8 +235,21 @@ def _attempt(plan: _Plan, query: GoldenQuery, overrides: Mapping[str, object]) -
         error=None if failure is None else f"{type(failure).__name__}: {failure}",
         tags=query.tags,
         language=query.language,
+        hits=() if result is None else _hits(result, documents[:DEPTH]),
     )
     return _Attempt(outcome, None if result is None else observe(result), failure)
+
+
+def _hits(result: RetrievalResult, documents: Sequence[str]) -> tuple[Hit, ...]:
+    best = {str(passage.chunk.document_id): passage.stages for passage in reversed(result.passages)}
+    return tuple(
+        (document, *(getattr(best[document], name) for name in HIT_COLUMNS[1:-1]), _terms(best[document]))
+        for document in documents
+    )
+
+
+def _terms(stages: Stages) -> list[str] | None:
+    return None if stages.matched_terms is None else list(stages.matched_terms)
 
 
 def _names(value: object) -> frozenset[str]:

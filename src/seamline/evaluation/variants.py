@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from seamline.errors import UsageError
 
@@ -38,6 +40,36 @@ BUILT_IN: tuple[Variant, ...] = (
     Variant(name="fused-weighted", overrides={"mode": "hybrid", "fusion": "weighted"}, reranked=False),
     Variant(name="fused-weighted+rerank", overrides={"mode": "hybrid", "fusion": "weighted"}, reranked=True),
 )
+
+
+def modes(names: Iterable[str]) -> tuple[Variant, ...]:
+    """A variant for each retrieval mode, with everything else as the settings say."""
+    measuring = {variant.overrides["mode"] for variant in BUILT_IN}
+    return tuple(Variant(name=name, overrides={"mode": name}) for name in names if name not in measuring)
+
+
+def read_variants(path: Path) -> tuple[Variant, ...]:
+    """Variants of one's own: a TOML file with a table for each, of settings, and ``reranked`` as in :class:`Variant`.
+
+    Raises ``UsageError`` when it cannot be read, is not such a file, or takes the name of a built-in one.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: the variants cannot be read: {error}") from error
+    taken = {variant.name for variant in BUILT_IN} & tables.keys()
+    if taken:
+        raise UsageError(f"{path}: built-in variants have these names: {', '.join(sorted(taken))}")
+    return tuple(_variant(name, table, path) for name, table in tables.items())
+
+
+def _variant(name: str, table: object, path: Path) -> Variant:
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: {name} is not a table of settings", hint=f"[{name}], then name = value lines")
+    reranked = table.pop("reranked", None)
+    if reranked not in (None, True, False):
+        raise UsageError(f"{path}: {name}: reranked is true or false")
+    return Variant(name=name, overrides=table, reranked=reranked)
 
 
 def select(names: Iterable[str], known: Sequence[Variant] = BUILT_IN) -> tuple[Variant, ...]:

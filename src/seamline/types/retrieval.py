@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, overload
 
 from seamline.types.documents import Chunk, ChunkId, Fingerprint
@@ -15,11 +15,16 @@ RetrievalMethod = Literal["dense", "keyword", "both"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeywordQuery:
-    """An analysed question. ``terms`` are unique and sorted; phrases and exclusions are honoured on text."""
+    """An analysed question. ``terms`` are unique and sorted; phrases and exclusions are honoured on text.
+
+    ``text`` and ``languages`` are the question as it was typed, for a store whose engine analyses it itself.
+    """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    text: str = field(default="", compare=False)
+    languages: tuple[str | None, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

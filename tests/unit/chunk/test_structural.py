@@ -45,7 +45,7 @@ def test_sections_follow_the_heading_tree() -> None:
 
 
 def test_a_heading_inside_a_fence_is_code_and_a_setext_heading_counts() -> None:
-    made = chunks(markdown(f"```\n# no heading, a comment\n```\n\nTitle\n=====\n\n{SENTENCE * 3}"))
+    made = chunks(markdown(f"```\n# no heading, but a comment{'!' * 60}\n```\n\nTitle\n=====\n\n{SENTENCE * 3}"))
     assert [chunk.heading_path for chunk in made] == [(), ("Title",)]
 
 

@@ -217,6 +217,7 @@ def test_rule_28_the_report_is_the_same_apart_from_timings() -> None:
         "documents": ["x", "b"],
         "measures": dict(first.variants[1].queries[1].measures),
         "error": None,
+        "hits": [["x", *[None] * 8], ["b", *[None] * 8]],
     }
 
 

@@ -117,8 +117,8 @@ class EmbeddedWriter:
                 )
             self._connection.execute("INSERT OR REPLACE INTO bindings VALUES (?, ?)", (LIVE, binding_to_json(binding)))
 
-    def commit(self) -> int:
-        """Make everything since the last commit visible and durable; the new generation number.
+    def commit(self, *, at_least: int = 0) -> int:
+        """Make everything since the last commit visible and durable; the new generation number, at least so high.
 
         Raises:
             StoreError: it could not be written; the last committed state is intact, and this writer has ended.
@@ -126,7 +126,10 @@ class EmbeddedWriter:
         with self._changing():
             self._flush()
             segment_tables.settle(self._connection, np.sort(np.frombuffer(self._deleted, dtype=np.int64)))
-            counters = {"next_ordinal": self._next_ordinal, "generation": self._counter("generation") + 1}
+            counters = {
+                "next_ordinal": self._next_ordinal,
+                "generation": max(self._counter("generation") + 1, at_least),
+            }
             self._connection.executemany(
                 "UPDATE counters SET value = ? WHERE name = ?", [(value, name) for name, value in counters.items()]
             )

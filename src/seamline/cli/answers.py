@@ -24,7 +24,7 @@ LOWEST = -3.0
     "--golden",
     required=True,
     type=click.Path(exists=True, path_type=Path),
-    help="Golden set: JSON Lines, a BEIR folder, SQuAD .json.",
+    help="Golden set: JSON Lines, BEIR, SQuAD.",
 )
 @click.option("--generator", metavar="NAME", help="Who writes the answers [default: extractive].")
 @click.option("--allow-missing", is_flag=True, help="Go on when the golden set names unknown documents.")

@@ -31,6 +31,7 @@ OPTIONS = SelectOptions(
     rerank="off",
     rerank_candidates=30,
     timeout_s=2.0,
+    max_chars=8000,
     min_cosine=0.0,
     confident_cosine=0.5,
     rerank_min_score=None,

@@ -11,6 +11,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("seamline", deadline=None)
+settings.load_profile("seamline")
 
 RULE_TEST = re.compile(r"::(test_rule_\d\d_\w+)")
 EXPECTED_SKIP = re.compile(r"(Skipped: )?(.*\bSEAMLINE_[A-Z]|install |platform: |not in this tree: )")

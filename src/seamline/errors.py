@@ -5,6 +5,7 @@
     SeamlineError
     ├── UsageError                  the call itself is wrong
     │   ├── QueryError              an empty, oversized or malformed question
+    │   ├── NotAllowedError         only the owner may change a knowledge base
     │   ├── SettingsError           an unknown setting, or a value outside its bounds
     │   └── NotFoundError           a kb, document or chunk that does not exist, or that you may not see
     ├── UnavailableError            a part that this installation or this kb does not have
@@ -70,6 +71,12 @@ class QueryError(UsageError):
     """An empty, oversized or malformed question, or options that contradict each other."""
 
     code = "query"
+
+
+class NotAllowedError(UsageError):
+    """Only the owner may change a knowledge base; the same words whatever it holds."""
+
+    code = "not_allowed"
 
 
 class SettingsError(UsageError):

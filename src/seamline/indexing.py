@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from seamline import registry
@@ -19,6 +19,7 @@ from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
 from seamline.ingest import safety
+from seamline.ingest.plan import Plan, Ready, Work, indexed
 from seamline.ports import Analyzer, Chunker, Embedder, EntryReader, IndexedChunk, Source, Store, TokenCounter, Writer
 from seamline.types import (
     Binding,
@@ -40,22 +41,6 @@ from seamline.types import (
 BATCH_CHUNKS = 256
 BATCH_CHARS = 8_000_000
 INDEXABLE = frozenset({ParseStatus.OK, ParseStatus.TRUNCATED})
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    entry: SourceEntry
-    known: IngestState | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """A document that is parsed and chunked, waiting for its vectors."""
-
-    document: Document
-    chunks: tuple[Chunk, ...]
-    state: IngestState
-    is_new: bool
 
 
 def chunker_for(settings: Mapping[str, Any], embedder: Embedder | None = None) -> Chunker:
@@ -90,6 +75,7 @@ class Indexer:
         self._analyzer = analyzer
         self._chunker = chunker
         self._reader = reader
+        self.space = embedder.space
         self._space = space_fingerprint(embedder.space)
 
     def recipe(self) -> Fingerprint:
@@ -113,6 +99,20 @@ class Indexer:
         """
         report = SyncReport(source=source.name, dry_run=options.dry_run)
         started = time.perf_counter()
+        if options.dry_run:
+            self._plan(source, options, report, progress).preview()
+        else:
+            # The lock comes first: what is known must still be true when it is acted on.
+            with self._store.write(timeout=options.write_timeout_s) as writer:
+                self._plan(source, options, report, progress).execute(writer)
+        report.seconds["total"] = time.perf_counter() - started
+        return report
+
+    def _plan(
+        self, source: Source, options: SyncOptions, report: SyncReport, progress: Callable[[Progress], None]
+    ) -> _Run:
+        """What is known, then the whole listing, then what must be refused."""
+        began = time.perf_counter()
         with self._store.read() as snapshot:
             states = snapshot.states(self._scope)
             bound = snapshot.binding(self._scope)
@@ -121,15 +121,8 @@ class Indexer:
         safety.refuse_collisions(entries, states, source.name)
         gone = sorted(known.keys() - {entry.id for entry in entries})
         safety.refuse_mass_deletion(gone, len(known), options)
-        report.seconds["list"] = time.perf_counter() - started
-        run = _Run(self, source, options, report, progress, len(entries))
-        if options.dry_run:
-            run.preview(entries, known, gone)
-        else:
-            with self._store.write(timeout=options.write_timeout_s) as writer:
-                run.execute(writer, entries, known, gone, bound)
-        report.seconds["total"] = time.perf_counter() - started
-        return report
+        report.seconds["list"] = time.perf_counter() - began
+        return _Run(self, source, options, report, progress, Plan(entries, known, gone, bound))
 
     def binding(self, bound: Binding | None) -> Binding:
         """What the kb is bound to from now on; the canaries of the same space are kept, else embedded."""
@@ -154,7 +147,7 @@ class Indexer:
             return document, ()
         return document, self._chunker.chunk(document).children
 
-    def derive(self, batch: Sequence[_Ready], report: SyncReport) -> list[list[IndexedChunk]]:
+    def derive(self, batch: Sequence[Ready], report: SyncReport) -> list[list[IndexedChunk]]:
         """Terms and vectors of each document's chunks; the same text in the same space is embedded once."""
         template = self._embedder.space.template
         texts = [[chunk.rendered(template) for chunk in ready.chunks] for ready in batch]
@@ -186,14 +179,15 @@ class Indexer:
             for ready, row_t, row_h in zip(batch, texts, hashes, strict=True)
         ]
 
+    def generation(self) -> int:
+        """The number of the last commit."""
+        with self._store.read() as snapshot:
+            return snapshot.statistics(self._scope).generation
+
     def readable_by(self, document_id: DocumentId) -> frozenset[str] | None:
         """The access list that a stored document has now."""
         with self._store.read() as snapshot:
             return snapshot.document(self._scope, document_id).readable_by
-
-    def covers(self, language: str | None) -> bool:
-        """Whether the embedding model was trained for a language."""
-        return self._embedder.space.covers(language)
 
     def _count_window_cuts(self, texts: Sequence[str], report: SyncReport) -> None:
         window = self._embedder.space.window
@@ -211,46 +205,42 @@ class _Run:
         options: SyncOptions,
         report: SyncReport,
         progress: Callable[[Progress], None],
-        total: int,
+        plan: Plan,
     ) -> None:
         self._indexer, self._source, self._options, self._report = indexer, source, options, report
-        self._progress, self._recipe, self._total = progress, indexer.recipe(), total
+        self._progress, self._recipe, self._plan = progress, indexer.recipe(), plan
         self._done = 0
+        self._uncommitted = False
 
-    def preview(
-        self, entries: Sequence[SourceEntry], known: Mapping[DocumentId, IngestState], gone: Sequence[DocumentId]
-    ) -> None:
+    def preview(self) -> None:
         """Fill the report with what a sync would do; reads bytes only where the revision changed."""
-        for entry in entries:
-            state = known.get(entry.id)
-            if self._unchanged(entry, state) or (state and self._same_bytes(entry, state)):
-                self._report.skipped.append(entry.id)
+        for entry in self._plan.entries:
+            state = self._plan.known.get(entry.id)
+            if state is not None and (self._unchanged(entry, state) or self._same_bytes(entry, state)):
+                if state.status is IngestStatus.FAILED:
+                    self._fail(entry.id, state.reason or "failed before", retryable=state.retryable)
+                else:
+                    self._report.skipped.append(entry.id)
             else:
-                (self._report.replaced if _indexed(state) else self._report.added).append(entry.id)
-        self._report.removed.extend(gone)
+                (self._report.replaced if indexed(state) else self._report.added).append(entry.id)
+        self._report.removed.extend(self._plan.gone)
 
-    def execute(
-        self,
-        writer: Writer,
-        entries: Sequence[SourceEntry],
-        known: Mapping[DocumentId, IngestState],
-        gone: Sequence[DocumentId],
-        bound: Binding | None,
-    ) -> None:
-        """Store what changed, batch by batch, then remove what vanished."""
+    def execute(self, writer: Writer) -> None:
+        """Store what changed, batch by batch, then remove what vanished; commit nothing when nothing changed."""
         work = []
-        for entry in entries:
-            state = known.get(entry.id)
+        for entry in self._plan.entries:
+            state = self._plan.known.get(entry.id)
             if state is not None and self._unchanged(entry, state):
                 self._keep(writer, entry, state)
             else:
-                work.append(_Work(entry, state))
+                work.append(Work(entry, state))
         if work:
-            writer.bind(self._indexer.binding(bound))
+            writer.bind(self._indexer.binding(self._plan.bound))
+            self._uncommitted = True
         for batch in self._batches(writer, work):
             self._store_batch(writer, batch)
-        self._remove(writer, gone, known)
-        self._report.generation = writer.commit()
+        self._remove(writer)
+        self._report.generation = writer.commit() if self._uncommitted else self._indexer.generation()
 
     def _unchanged(self, entry: SourceEntry, state: IngestState | None) -> bool:
         """A cheap answer from the listing alone; a failure that may pass is always tried again."""
@@ -279,10 +269,11 @@ class _Run:
             return
         if self._indexer.readable_by(entry.id) != wanted:
             writer.set_access(entry.id, wanted)
+            self._uncommitted = True
             self._report.access_changed += 1
 
-    def _batches(self, writer: Writer, work: Sequence[_Work]) -> Iterator[list[_Ready]]:
-        batch: list[_Ready] = []
+    def _batches(self, writer: Writer, work: Sequence[Work]) -> Iterator[list[Ready]]:
+        batch: list[Ready] = []
         chunks = characters = 0
         for item in work:
             ready = self._prepare(writer, item)
@@ -297,7 +288,7 @@ class _Run:
         if batch:
             yield batch
 
-    def _prepare(self, writer: Writer, item: _Work) -> _Ready | None:
+    def _prepare(self, writer: Writer, item: Work) -> Ready | None:
         """Read, parse and chunk one entry; ``None`` when it turned out unchanged or failed."""
         entry, known = item.entry, item.known
         began = time.perf_counter()
@@ -314,8 +305,9 @@ class _Run:
             data = self._source.read(entry)
             state = replace(state, content_sha256=sha256_bytes(data))
             safety.refuse_version_conflict(state, known)
-            if _indexed(known) and known.content_sha256 == state.content_sha256 and known.recipe == self._recipe:  # type: ignore[union-attr]
+            if indexed(known) and known.content_sha256 == state.content_sha256 and known.recipe == self._recipe:  # type: ignore[union-attr]
                 writer.record([state])
+                self._uncommitted = True
                 self._keep(writer, entry, state)
                 return None
             document, chunks = self._indexer.read_and_chunk(entry, data)
@@ -333,16 +325,19 @@ class _Run:
             return None
         if document.status is ParseStatus.TRUNCATED:
             self._report.truncated += 1
-        return _Ready(self._with_access(document, entry, known), chunks, state, not _indexed(known))
+        return Ready(self._with_access(document, entry, known), chunks, state, not indexed(known))
 
     def _with_access(self, document: Document, entry: SourceEntry, known: IngestState | None) -> Document:
-        """A replaced document keeps its access list unless a new one is given."""
+        """A replaced document keeps its access list unless a new one is given, also past a failure between."""
         readable_by = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
-        if readable_by is None and _indexed(known):
-            readable_by = self._indexer.readable_by(entry.id)
-        return replace(document, readable_by=readable_by)
+        return replace(document, readable_by=readable_by if readable_by is not None else self._access(entry.id, known))
 
-    def _store_batch(self, writer: Writer, batch: Sequence[_Ready]) -> None:
+    def _access(self, document_id: DocumentId, known: IngestState | None) -> frozenset[str] | None:
+        if indexed(known):
+            return self._indexer.readable_by(document_id)
+        return known.readable_by if known is not None else None
+
+    def _store_batch(self, writer: Writer, batch: Sequence[Ready]) -> None:
         self._step(IngestStatus.EMBEDDING, batch[0].document.id, advance=False)
         derived = self._indexer.derive(batch, self._report)
         began = time.perf_counter()
@@ -357,14 +352,16 @@ class _Run:
             for chunk in ready.chunks:
                 language = chunk.language or "und"
                 self._report.languages[language] = self._report.languages.get(language, 0) + 1
-                self._report.uncovered_chunks += not self._indexer.covers(chunk.language)
+                self._report.uncovered_chunks += not self._indexer.space.covers(chunk.language)
             self._step(IngestStatus.COMMITTED, ready.document.id)
 
-    def _remove(self, writer: Writer, gone: Sequence[DocumentId], known: Mapping[DocumentId, IngestState]) -> None:
+    def _remove(self, writer: Writer) -> None:
+        gone, known = self._plan.gone, self._plan.known
         if not gone:
             return
-        writer.remove([id_ for id_ in gone if _indexed(known[id_])])
+        writer.remove([id_ for id_ in gone if indexed(known[id_])])
         writer.record([replace(known[id_], status=IngestStatus.REMOVED) for id_ in gone])
+        self._uncommitted = True
         self._report.removed.extend(gone)
 
     def _refuse(
@@ -374,12 +371,15 @@ class _Run:
 
         A fault that may pass (a file being written) keeps the last good text: the next sync decides.
         """
-        if _indexed(known) and retryable:
+        if indexed(known) and retryable:
             self._fail(state.document_id, reason, retryable=True)
             return
-        if _indexed(known):
+        readable_by = self._access(state.document_id, known)
+        if indexed(known):
             writer.remove([state.document_id])
-        writer.record([replace(state, status=IngestStatus.FAILED, reason=reason, retryable=retryable)])
+        failed = replace(state, status=IngestStatus.FAILED, reason=reason, retryable=retryable, readable_by=readable_by)
+        writer.record([failed])
+        self._uncommitted = True
         self._fail(state.document_id, reason, retryable=retryable)
 
     def _fail(self, document_id: DocumentId, reason: str, *, retryable: bool) -> None:
@@ -390,10 +390,10 @@ class _Run:
         self._done += advance
         self._progress(
             Progress(
-                done=self._done, total=self._total, status=status, document_id=document_id, chunks=self._report.chunks
+                done=self._done,
+                total=len(self._plan.entries),
+                status=status,
+                document_id=document_id,
+                chunks=self._report.chunks,
             )
         )
-
-
-def _indexed(state: IngestState | None) -> bool:
-    return state is not None and state.status in (IngestStatus.COMMITTED, IngestStatus.SKIPPED)

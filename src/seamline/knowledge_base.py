@@ -14,7 +14,7 @@ from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
 from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSource
-from seamline.errors import NotFoundError, QueryError, UnavailableError
+from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer, chunker_for
 from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.reader import EntryReader
@@ -153,7 +153,8 @@ class KnowledgeBase:
     def sync(
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
     ) -> SyncReport:
-        """As ``index``, from any source."""
+        """As ``index``, from any source. Raises ``NotAllowedError`` for a principal who is not the owner."""
+        self._require_owner()
         values = self.settings.values.mapping()
         with EntryReader(ParseLimits.of(values)) as reader:
             self._open_store(create=True)
@@ -210,11 +211,23 @@ class KnowledgeBase:
         return self.pipeline().why_not(query, document, self._request(**_named(options)))
 
     def set_access(self, document: str, readable_by: Sequence[str] | None) -> None:
-        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone."""
+        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone.
+
+        Raises ``NotAllowedError`` for a principal who is not the owner, whether the document exists or not.
+        """
+        self._require_owner()
         store = self._open_store(create=False)
         with store.write(timeout=self.settings.values.write_timeout_s) as writer:
             writer.set_access(DocumentId(document), None if readable_by is None else frozenset(readable_by))
             writer.commit()
+
+    def _require_owner(self) -> None:
+        """Access lists guard reading; changing what there is to read is the owner's alone."""
+        if not self.principal.owner:
+            raise NotAllowedError(
+                f"{self.principal.id!r} may not change the knowledge base {self.name!r}",
+                hint="its owner can: leave out --as and --groups, or the principal",
+            )
 
     # --- what it is made of ---
 
@@ -263,6 +276,7 @@ class KnowledgeBase:
                 analyzer=self._analyzer,
                 traces=self._traces,
                 calibration=self.calibration(),
+                corpus=str(self._folder.name if self._folder is not None else id(store)),
             )
         return self._pipeline
 

@@ -23,6 +23,7 @@ from seamline.generate.answer import answer as write_answer
 from seamline.generate.condense import condense
 from seamline.ingest.language import detect
 from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
+from seamline.rerank.guarded import Guarded, guard
 from seamline.rerank.select import select
 from seamline.rerank.selection import Fate, Selection, SelectOptions
 from seamline.retrieve.explanation import WhyNot
@@ -51,8 +52,8 @@ log = logging.getLogger("seamline.pipeline")
 
 SURE = 0.9
 """Confidence from which a detected language of a question is used."""
-MAIN_LANGUAGE_SHARE = 0.05
-"""A language with at least this share of the chunks has its own analysis of a question."""
+MOST_ANALYSES = 16
+"""Languages in which one question is analysed, the most frequent of the chunks; a note names the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +73,8 @@ class Request:
 class Pipeline:
     """The online half of one knowledge base, composed: everything it uses is handed in.
 
-    ``embedder`` is called when a dense query is asked, with what the snapshot that answers is bound to; it raises
-    when that space is not available.
+    ``corpus`` is the id of the kb's files, which no other kb has or had. ``embedder`` is called when a dense query
+    is asked, with what the snapshot that answers is bound to; it raises when that space is not available.
     """
 
     def __init__(
@@ -85,8 +86,10 @@ class Pipeline:
         analyzer: Analyzer,
         traces: TraceSink | None,
         calibration: Calibration | None = None,
+        corpus: str,
     ) -> None:
         self._store = store
+        self._corpus = corpus
         self._settings = settings
         self._embedder = embedder
         self._analyzer = analyzer
@@ -119,6 +122,7 @@ class Pipeline:
             embedder = None if mode == "keyword" else self._embedder_of(snapshot, scope)
             statistics = snapshot.statistics(scope)
             question, known = self._question(text, request, statistics)
+            opened = (time.perf_counter() - started) * 1000
             retrieved = retrieve(
                 snapshot,
                 scope,
@@ -128,7 +132,12 @@ class Pipeline:
                 options=_retrieve_options(mode, settings),
             )
             selection = self._select(snapshot, scope, text, retrieved.candidates, request, settings, mode, limit)
-        timings = {**retrieved.timings_ms, **selection.timings_ms, "total": (time.perf_counter() - started) * 1000}
+        timings = {
+            "open": opened,
+            **retrieved.timings_ms,
+            **selection.timings_ms,
+            "total": (time.perf_counter() - started) * 1000,
+        }
         result = RetrievalResult(
             query=text,
             passages=selection.passages,
@@ -140,14 +149,14 @@ class Pipeline:
             query_language_known=known,
             pool_sizes=retrieved.pool_sizes,
             timings=timings,
-            corpus_fingerprint=_corpus_fingerprint(self._store.kb, request.principal.workspace, statistics),
+            corpus_fingerprint=fingerprint("corpus", {"kb": self._corpus, "generation": statistics.generation}),
             space_fingerprint=space_fingerprint(embedder.space) if embedder else None,
-            policy_fingerprint=_policy_fingerprint(settings, mode, limit),
+            policy_fingerprint=_policy_fingerprint(settings, mode, limit, request.rerank),
             calibrated=settings.min_cosine is not None or settings.rerank_min_score is not None,
             stand_ins=_stand_ins(embedder, settings),
             trace_id=uuid.uuid4().hex,
             cut_by=selection.cut_by,
-            notes=(*notes, *retrieved.notes),
+            notes=(*notes, *retrieved.notes, *_left_out(statistics)),
         )
         self._trace(result)
         return result
@@ -253,19 +262,17 @@ class Pipeline:
     def _question(
         self, text: str, request: Request, statistics: KbStatistics
     ) -> tuple[Question, Literal["given", "detected", "unknown"]]:
-        languages = _main_languages(statistics)
+        present = _languages(statistics)
         if request.query_language != "auto":
             tag = request.query_language.split("-")[0].lower()
-            return Question(
-                text=text, language=tag, keyword_languages=(tag,) if tag in languages else languages
-            ), "given"
-        if len(languages) == 1:
-            return Question(text=text, language=languages[0], keyword_languages=languages), "unknown"
+            return Question(text=text, language=tag, keyword_languages=_first(tag, present)), "given"
+        if len(present) == 1:
+            return Question(text=text, language=present[0], keyword_languages=present), "unknown"
         detected, confidence = detect(text)
-        if detected in languages and confidence >= SURE:
+        if detected in present and confidence >= SURE:
             # Detection on a short question is a guess: it may lower the dense weight, not drop an analysis.
-            return Question(text=text, language=detected, keyword_languages=languages), "detected"
-        return Question(text=text, language=None, keyword_languages=languages or (None,)), "unknown"
+            return Question(text=text, language=detected, keyword_languages=_first(detected, present)), "detected"
+        return Question(text=text, language=None, keyword_languages=present or (None,)), "unknown"
 
     def _select(
         self,
@@ -341,11 +348,23 @@ def _generator(settings: Settings, embedder: Embedder | None, splitter: Sentence
     return made
 
 
+_HOW_RERANKED = tuple(
+    name for name in Settings.model_fields if name.startswith("rerank_") and not name.endswith("_score")
+)
+
+
 def _reranker(settings: Settings) -> Reranker | None:
     if settings.rerank_provider == "off":
         return None
-    made: Reranker = registry.factory("rerankers", settings.rerank_provider)(settings.mapping())
-    return made
+    return _guarded(tuple((name, getattr(settings, name)) for name in _HOW_RERANKED))
+
+
+@lru_cache(maxsize=8)
+def _guarded(stated: tuple[tuple[str, object], ...]) -> Guarded:
+    """One reranker a process and configuration: its model, its breaker and its cache outlive a question."""
+    named = dict(stated)
+    settings = Settings.model_validate(named).mapping()
+    return guard(registry.factory("rerankers", str(named["rerank_provider"]))(settings), settings)
 
 
 def _fingerprint_of(reranker: str, settings: Settings) -> str:
@@ -361,11 +380,20 @@ def _limit(request: Request, settings: Settings) -> int:
     return validate_limit(limit, settings.candidate_k)
 
 
-def _main_languages(statistics: KbStatistics) -> tuple[str | None, ...]:
-    total = sum(statistics.languages.values()) or 1
-    main = [tag for tag, count in statistics.languages.items() if count / total >= MAIN_LANGUAGE_SHARE]
-    main.sort(key=lambda tag: (-statistics.languages[tag], tag))
-    return tuple(None if tag == "und" else tag for tag in main)
+def _languages(statistics: KbStatistics) -> tuple[str | None, ...]:
+    """The languages of the chunks, most frequent first: a question is analysed in each of them."""
+    tags = sorted(statistics.languages, key=lambda tag: (-statistics.languages[tag], tag))
+    return tuple(None if tag == "und" else tag for tag in tags[:MOST_ANALYSES])
+
+
+def _left_out(statistics: KbStatistics) -> tuple[str, ...]:
+    """The note of a kb in more languages than one question is analysed in."""
+    tags = sorted(statistics.languages, key=lambda tag: (-statistics.languages[tag], tag))[MOST_ANALYSES:]
+    return (f"keyword: the question is not analysed as {', '.join(tags)}",) if tags else ()
+
+
+def _first(tag: str | None, present: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    return (tag, *(other for other in present if other != tag))
 
 
 def _stand_ins(embedder: Embedder | None, settings: Settings) -> tuple[str, ...]:
@@ -377,16 +405,13 @@ def _stand_ins(embedder: Embedder | None, settings: Settings) -> tuple[str, ...]
     return tuple(names)
 
 
-def _corpus_fingerprint(kb: str, workspace: str, statistics: KbStatistics) -> Fingerprint:
-    """Identity of the committed state that answered: the same snapshot, the same fingerprint."""
-    return fingerprint("corpus", {"kb": kb, "workspace": workspace, "generation": statistics.generation})
-
-
 @lru_cache(maxsize=64)
-def _policy_fingerprint(settings: Settings, mode: str, limit: int) -> Fingerprint:
+def _policy_fingerprint(settings: Settings, mode: str, limit: int, rerank: str) -> Fingerprint:
     names = [
         "candidate_k", "fusion", "fusion_alpha", "fusion_alpha_uncovered", "fusion_normaliser", "rrf_k", "bm25_k1",
         "bm25_b", "min_cosine", "confident_cosine", "near_duplicate_jaccard", "rerank_provider", "rerank_candidates",
-        "rerank_min_score", "rerank_confident_score",
+        "rerank_min_score", "rerank_confident_score", "rerank_timeout_s",
     ]  # fmt: skip
-    return fingerprint("policy", {"mode": mode, "limit": limit} | {name: getattr(settings, name) for name in names})
+    return fingerprint(
+        "policy", {"mode": mode, "limit": limit, "rerank": rerank} | {name: getattr(settings, name) for name in names}
+    )

@@ -42,6 +42,12 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ),
     ("embedders", "hash"): BuiltIn("bag-of-words hash, lexical only", stand_in=True),
     ("rerankers", "lexical"): BuiltIn("term overlap with the question", stand_in=True),
+    ("rerankers", "cross_encoder"): BuiltIn(
+        "a cross-encoder from a local directory, run by ONNX Runtime", ("onnxruntime", "tokenizers"), "local"
+    ),
+    ("rerankers", "tei"): BuiltIn("Text Embeddings Inference", ("httpx",), "rerank"),
+    ("rerankers", "cohere"): BuiltIn("Cohere, or any service of its shape", ("httpx",), "rerank"),
+    ("rerankers", "jina"): BuiltIn("Jina, or any service of its shape", ("httpx",), "rerank"),
     ("generators", "extractive"): BuiltIn("quotes the sentences that answer best, no model"),
     ("generators", "echo"): BuiltIn("returns the prompt", stand_in=True),
     ("generators", "openai"): BuiltIn("any OpenAI-compatible chat endpoint", ("openai",), "openai"),

@@ -135,12 +135,12 @@ class Settings(BaseModel):
         None, ge=1, le=10_000, description="Passages returned, all that a model ever sees; unset: limit_economy."
     )
     limit_economy: int = Field(5, ge=1, le=10_000, description="Passages returned in economy mode.")
-    fusion: Literal["weighted", "rrf"] = Field("weighted", description="How the two legs are fused.")
+    fusion: Literal["weighted", "rrf", "dbsf"] = Field("weighted", description="How the two legs are fused.")
     fusion_alpha: float = Field(
         0.6, ge=0, le=1, description="Weight of the dense leg where the model covers the language."
     )
     fusion_alpha_uncovered: float = Field(0.2, ge=0, le=1, description="Weight of the dense leg where it does not.")
-    fusion_normaliser: Literal["theoretical", "min_max", "z_score"] = Field(
+    fusion_normaliser: Literal["theoretical", "shifted", "min_max", "z_score"] = Field(
         "theoretical", description="How weighted fusion brings both scores to one scale."
     )
     rrf_k: float = Field(60.0, gt=0, le=10_000, description="Rank constant of reciprocal rank fusion; larger flattens.")
@@ -161,6 +161,33 @@ class Settings(BaseModel):
     rerank_provider: str = Field("off", description="Off until a gate turned it on for your corpus.")
     rerank_candidates: int = Field(30, ge=1, le=1000, description="Fused passages sent to the reranker.")
     rerank_timeout_s: float = Field(2.0, gt=0, le=600, description="Deadline of the reranking stage.")
+    rerank_max_chars: int = Field(
+        8000, ge=100, le=1_000_000, description="Longest text sent to the reranker; cut between words, and counted."
+    )
+    rerank_base_url: str | None = Field(None, description="Address of the reranking service; tei has no default.")
+    rerank_model: str | None = Field(None, description="Model named to the service; unset: the provider's own.")
+    rerank_api_key: SecretStr | None = Field(
+        None, description="Key of the service; env:NAME and file:PATH are references."
+    )
+    rerank_retries: int = Field(
+        1, ge=0, le=10, description="Retries on 429, 5xx and a lost connection, within the deadline."
+    )
+    rerank_batch: int = Field(
+        32, ge=0, le=1000, description="Texts a request to the service, which may refuse more; 0: all in one."
+    )
+    rerank_model_dir: str | None = Field(
+        None, description="Directory of a cross-encoder: tokenizer.json and model.onnx."
+    )
+    rerank_window: int = Field(
+        512, ge=16, le=32_768, description="Tokens of question and text that the cross-encoder takes."
+    )
+    rerank_breaker_failures: int = Field(
+        5, ge=1, le=1000, description="Faults in a row after which the reranker is not called for a while."
+    )
+    rerank_breaker_s: float = Field(30.0, ge=0, le=3600, description="How long it is then not called.")
+    rerank_cache_entries: int = Field(
+        10_000, ge=0, le=10_000_000, description="Rerank scores kept in memory; 0 keeps none."
+    )
     rerank_min_score: float | None = Field(None, description="Gate: rerank score that admits a passage.")
     rerank_confident_score: float | None = Field(
         None, description="Rerank score from which a passage counts as confident."

@@ -12,6 +12,7 @@ from seamline.types import Answer, Candidate, Chunk, Citation, Page, Passage, Re
 CANDIDATE_COLUMNS = (
     "chunk_id", "dense_rank", "cosine", "keyword_rank", "keyword_score", "fused_rank", "fused_score",
 )  # fmt: skip
+_TRACED_PLACE = frozenset({"document_id", "chunk_id", "chunk_index", "char_start", "char_end", "document_sha256"})
 _STAGES = tuple(field.name for field in fields(Stages))
 
 
@@ -112,11 +113,16 @@ def result(value: RetrievalResult) -> dict[str, Any]:
 
 
 def trace(value: RetrievalResult) -> dict[str, Any]:
-    """What is kept of a retrieval: ids, spans, hashes and numbers. No document text."""
+    """What is kept of a retrieval: ids, spans, hashes and numbers, no word of a document.
+
+    Titles, headings and matched terms are document text too: whoever shows a trace reads them from the store,
+    in the scope of who looks.
+    """
     return result_header(value) | {
         "passages": [
-            chunk_place(item.chunk)
-            | {"rank": item.rank, "score": item.score, "score_kind": item.score_kind, "stages": stages(item.stages)}
+            {name: place for name, place in chunk_place(item.chunk).items() if name in _TRACED_PLACE}
+            | {"rank": item.rank, "score": item.score, "score_kind": item.score_kind}
+            | {"stages": stages(item.stages) | {"matched_terms": None}}
             for item in value.passages
         ],
         "candidate_columns": list(CANDIDATE_COLUMNS),

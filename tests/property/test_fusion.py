@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seamline.errors import IntegrityError
-from seamline.retrieve.fusion import Normaliser, rrf, weighted
+from seamline.retrieve.fusion import Normaliser, dbsf, rrf, weighted
 from seamline.types import Candidate, Stages
 from support.retrieve import candidate, with_stages
 
 Fuse = Callable[[list[Candidate]], list[Candidate]]
-NORMALISERS: tuple[Normaliser, ...] = ("theoretical", "min_max", "z_score")
+NORMALISERS: tuple[Normaliser, ...] = ("theoretical", "shifted", "min_max", "z_score")
 
 
 def by_language(language: str | None) -> float:
@@ -26,7 +26,11 @@ def weighted_by(normaliser: Normaliser) -> Fuse:
     return lambda candidates: weighted(candidates, alpha=by_language, normaliser=normaliser)
 
 
-FUSIONS = [*(pytest.param(weighted_by(n), id=n) for n in NORMALISERS), pytest.param(lambda c: rrf(c, k=60), id="rrf")]
+FUSIONS = [
+    *(pytest.param(weighted_by(n), id=n) for n in NORMALISERS),
+    pytest.param(lambda c: rrf(c, k=60), id="rrf"),
+    pytest.param(dbsf, id="dbsf"),
+]
 
 
 def scored(fused: list[Candidate]) -> list[tuple[object, object]]:
@@ -223,6 +227,36 @@ def test_weighted_z_score_by_hand() -> None:
         "b": pytest.approx(-0.5 * 0.5 / deviation - 0.5),
         "c": pytest.approx(-0.5),
     }
+
+
+def test_weighted_shifted_by_hand() -> None:
+    fused = weighted(
+        [
+            candidate("a", cosine=0.6, dense_rank=1, keyword_score=0.0),
+            candidate("b", cosine=-1.0, dense_rank=2, keyword_score=4.0, keyword_rank=1),
+        ],
+        alpha=0.8,
+        normaliser="shifted",
+    )
+    assert dict(scored(fused)) == {"a": pytest.approx(0.8), "b": pytest.approx(0.2)}
+
+
+def test_dbsf_by_hand() -> None:
+    """Dense pool 1.0, 0.0: mean 0.5, deviation 0.5, so -1 is 0 and 2 is 1. The keyword pool has no spread."""
+    fused = dbsf(
+        [
+            candidate("a", cosine=1.0, dense_rank=1, keyword_score=2.0, keyword_rank=1),
+            candidate("b", cosine=0.0, dense_rank=2, keyword_score=0.0),
+            candidate("c", cosine=-0.7, keyword_score=2.0, keyword_rank=2),
+            candidate("d", cosine=None, keyword_score=2.0, keyword_rank=3),
+        ]
+    )
+    assert scored(fused) == [
+        ("a", pytest.approx(2 / 3 + 0.5)),
+        ("b", pytest.approx(1 / 3 + 0.5)),
+        ("c", pytest.approx(0.1 + 0.5)),
+        ("d", pytest.approx(0.1 + 0.5)),
+    ]
 
 
 def test_a_completed_score_above_its_pool_earns_no_more_than_the_pools_best() -> None:

@@ -56,6 +56,7 @@ SELECT = SelectOptions(
     rerank="off",
     rerank_candidates=30,
     timeout_s=2.0,
+    max_chars=8000,
     min_cosine=None,
     confident_cosine=None,
     rerank_min_score=None,
@@ -328,10 +329,10 @@ def retrieve_options() -> st.SearchStrategy[RetrieveOptions]:
         RetrieveOptions,
         mode=st.sampled_from(["economy", "hybrid", "dense", "keyword"]),
         candidate_k=st.integers(1, 12),
-        fusion=st.sampled_from(["weighted", "rrf"]),
+        fusion=st.sampled_from(["weighted", "rrf", "dbsf"]),
         alpha=st.sampled_from([0.0, 0.6, 1.0]),
         alpha_uncovered=st.just(0.2),
-        normaliser=st.sampled_from(["theoretical", "min_max", "z_score"]),
+        normaliser=st.sampled_from(["theoretical", "shifted", "min_max", "z_score"]),
         rrf_k=st.just(60.0),
     )
 
@@ -349,6 +350,7 @@ def select_options(draw: st.DrawFn, options: RetrieveOptions) -> SelectOptions:
         rerank=draw(st.sampled_from(["off", "auto"])),
         rerank_candidates=draw(st.integers(1, 8)),
         timeout_s=30.0,
+        max_chars=draw(st.sampled_from([100, 8000])),
         min_cosine=draw(gates),
         confident_cosine=draw(gates),
         rerank_min_score=draw(gates),

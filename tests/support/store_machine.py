@@ -272,7 +272,9 @@ def check_legs(
     rows = model.chunks(of)
     everything = [item for _, chunks in model.filed.values() for item in chunks]
     dense = {key: cosine(vector, item.vectors["child"]) for key, item in rows.items()}
-    scores = bm25_scores(everything, asked.terms) if everything else {}
+    scores = (
+        bm25_scores(everything, [term for term, count in asked.counted() for _ in range(count)]) if everything else {}
+    )
     keyword = {
         key: scores[key]
         for key, item in rows.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -11,7 +12,7 @@ from seamline.chunk.structural import create as create_chunker
 from seamline.embed import canary
 from seamline.errors import IdCollisionError, IngestError, ListingError, MassDeletionError, SpaceMismatchError
 from seamline.indexing import Indexer
-from seamline.ports import Store
+from seamline.ports import Store, Writer
 from seamline.settings import Settings
 from seamline.store.memory import create as create_store
 from seamline.types import DocumentId, IngestStatus, Principal, Scope, SyncReport
@@ -251,3 +252,49 @@ def test_rule_01_another_space_is_refused(store: Store) -> None:
     with pytest.raises(SpaceMismatchError):
         sync(store, source, CountingEmbedder("another"))
     assert digest(store) == before
+
+
+def test_rule_13_an_access_list_survives_a_failure_between(store: Store) -> None:
+    source = DictSource(dict(FILES))
+    sync(store, source, readable_by=frozenset({"alice"}))
+    source.files["a.txt"] = "status:corrupt now"
+    sync(store, source)
+    source.files["a.txt"] = "status:corrupt still"
+    sync(store, source)
+    source.files["a.txt"] = "alpha repaired " * 10
+    assert sync(store, source).added == ["a.txt"]
+    with store.read() as snapshot:
+        assert snapshot.document(SCOPE, DocumentId("a.txt")).readable_by == frozenset({"alice"})
+
+
+def test_rule_13_a_second_sync_acts_on_what_the_first_one_left(store: Store) -> None:
+    """What is known is read under the lock: a sync that had to wait must not re-store what is there by then."""
+    source, other = DictSource(dict(FILES)), DictSource(dict(FILES))
+    late = indexer(store)
+    waiting = store.write
+
+    def first_the_other_one(*, timeout: float = 10.0) -> AbstractContextManager[Writer]:
+        store.write = waiting  # type: ignore[method-assign]
+        sync(store, other, readable_by=frozenset({"alice"}))
+        return waiting(timeout=timeout)
+
+    store.write = first_the_other_one  # type: ignore[method-assign]
+    report = late.sync(source, OPTIONS)
+    assert (report.added, report.skipped) == ([], sorted(FILES))
+    with store.read() as snapshot:
+        assert {d.readable_by for d in snapshot.documents(SCOPE)} == {frozenset({"alice"})}
+
+
+def test_a_sync_that_changes_nothing_commits_nothing(store: Store) -> None:
+    source = DictSource(dict(FILES))
+    first = sync(store, source).generation
+    assert sync(store, source).generation == first
+    source.files["a.txt"] = "alpha changed " * 20
+    assert sync(store, source).generation != first
+
+
+def test_a_dry_run_tells_known_failures(store: Store) -> None:
+    source = DictSource({**FILES, "d.txt": "status:corrupt x"})
+    sync(store, source)
+    report = sync(store, source, dry_run=True)
+    assert (report.skipped, [f.document_id for f in report.failed]) == (sorted(FILES), ["d.txt"])

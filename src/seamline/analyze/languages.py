@@ -27,6 +27,15 @@ ELIDED = frozenset({"ca", "fr", "it"})
 KEPT_LETTERS = {"es": "ñ", "gl": "ñ"}
 """Letters of their own among languages whose other accents are folded."""
 
+_ASKING = """
+what who whom whose which when where why how do does did done has have had having been being am were can could would
+should may might shall must
+"""
+QUESTION_WORDS = {"en": frozenset(_ASKING.split())}
+"""Words that make a sentence a question. They are terms of documents, and of a question that has no others.
+
+Leaving them out of questions gains .006 to .02 nDCG@10 on four of six English sets and costs .003 on one."""
+
 _ALIASES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl"}
 
 UNKNOWN = "und"
@@ -49,6 +58,7 @@ class Profile:
     language: str
     stemmer: str | None
     stop_words: frozenset[str]
+    question_words: frozenset[str]
     fold_accents: bool
     kept_letters: str
     elided: bool
@@ -75,6 +85,7 @@ def profile(tag: str) -> Profile:
         language=tag,
         stemmer=STEMMERS.get(tag),
         stop_words=stop_words().get(tag, frozenset()),
+        question_words=QUESTION_WORDS.get(tag, frozenset()),
         fold_accents=tag in FOLDED,
         kept_letters=KEPT_LETTERS.get(tag, ""),
         elided=tag in ELIDED,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from threading import Lock
@@ -49,7 +50,7 @@ class TextAnalyzer:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Algorithm, stop words, stemmer and Unicode versions: all that decides a term."""
+        """Algorithm, stop words, stemmer and Unicode versions: all that decides a stored term."""
         return fingerprint(
             "recipe",
             {
@@ -67,22 +68,32 @@ class TextAnalyzer:
     def query(self, text: str, languages: Sequence[str | None]) -> KeywordQuery:
         """The union of the question's terms in ``languages`` (unknown language when there are none).
 
-        Words of a quoted phrase are terms too. An excluded compound is excluded as a whole, not by its parts;
-        a longer run of a script without spaces has no term of its own, so that ``-`` before it is plain text.
+        The first language is taken for the question's own: its stop words are left out of every analysis, since
+        a stop word is rare, and so weighs much, in chunks of another language. A term counts as often as the question
+        holds it, in the language where it does so most. Words of a quoted phrase are terms too. An excluded compound
+        is excluded as a whole, not by its parts; a longer run of a script without spaces has no term of its own, so
+        that ``-`` before it is plain text.
         """
         syntax: QuerySyntax = parse(clean(text))
         barred = [word for word in syntax.excluded if _is_one_term(word)]
         plain = " ".join([syntax.text, *(word for word in syntax.excluded if word not in barred)])
-        terms: set[str] = set()
+        counts: Counter[str] = Counter()
         excluded: set[str] = set()
+        own = self._table(primary_tag(languages[0] if languages else None), True)
+        said = " ".join(token for token in TOKEN.findall(plain) if own[token])
         for language in languages or (None,):
-            terms.update(self._analyse(plain, language, question=True))
+            # A question of nothing but stop words ("The Who") asks for these.
+            asked = self._analyse(said or plain, language, question=bool(said))
+            counts |= Counter(asked)
             for word in barred:  # the first term is the whole
                 excluded.update(self._analyse(word, language, question=False)[:1])
+        terms = tuple(sorted(counts))
+        repeated = tuple(counts[term] for term in terms)
         return KeywordQuery(
-            terms=tuple(sorted(terms)),
+            terms=terms,
             phrases=syntax.phrases,
             excluded=tuple(sorted(excluded)),
+            counts=repeated if max(repeated, default=1) > 1 else (),
             text=text,
             languages=tuple(languages),
         )
@@ -161,7 +172,7 @@ class _TermTable(dict[str, tuple[str, ...]]):
         return terms
 
     def _term(self, word: str, language: Profile) -> list[str]:
-        if word in language.stop_words:
+        if word in language.stop_words or (self._question and word in language.question_words):
             return []
         if language.stemmer is not None and language.stemmer in _SNOWBALL:
             word = self._stem(language.stemmer, word)

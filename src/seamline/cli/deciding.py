@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,8 +114,6 @@ def _apply(kb: KnowledgeBase, report: Report) -> Path | None:
 
 
 def _switched(found: Calibration, kb: KnowledgeBase, report: Report) -> Calibration:
-    from dataclasses import replace
-
     from seamline.evaluation.measures import PRIMARY
     from seamline.evaluation.verdict import LEGS, RERANKED
 

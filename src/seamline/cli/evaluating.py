@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -14,6 +14,7 @@ from seamline.cli.options import Common, common, names, print_json
 if TYPE_CHECKING:
     from seamline.evaluation.golden import Coverage, GoldenSet
     from seamline.evaluation.report import Report
+    from seamline.evaluation.run import Ranking
     from seamline.evaluation.variants import Variant
     from seamline.knowledge_base import KnowledgeBase
 
@@ -43,6 +44,7 @@ def golden_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @golden_options
 @click.option("--variants", metavar="NAME,...", help="Variants [default: all].")
 @click.option("--variants-file", type=FOUND, help="TOML file with variants of your own: a table of settings each.")
+@click.option("--run", "runs", multiple=True, metavar="NAME=FILE", help="TREC run of another system; repeatable.")
 @click.option("--baseline", metavar="NAME", help="Variant that the others are tested against.")
 @click.option("--by", type=click.Choice(["tag", "language"]), help="Split every variant.")
 @click.option("--drop-query-document", is_flag=True, help="Leave out the document whose id is the query's.")
@@ -57,6 +59,7 @@ def eval_command(
     allow_missing: bool,
     variants: str | None,
     variants_file: Path | None,
+    runs: tuple[str, ...],
     baseline: str | None,
     by: Literal["tag", "language"] | None,
     drop_query_document: bool,
@@ -81,6 +84,7 @@ def eval_command(
             chosen_variants(kb, names(variants), variants_file),
             coverage,
             baseline=baseline,
+            recorded=_recorded(runs),
             drop_query_document=drop_query_document,
         )
     if output is not None:
@@ -173,6 +177,7 @@ def run(
     coverage: Coverage,
     *,
     baseline: str | None = None,
+    recorded: Mapping[str, Ranking] | None = None,
     drop_query_document: bool = False,
 ) -> Report:
     """One evaluation of this knowledge base, with its settings on record."""
@@ -190,8 +195,21 @@ def run(
         coverage=coverage,
         sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
         drop_query_document=drop_query_document,
+        recorded=recorded,
         settings={name: getattr(values, name) for name in RECORDED},
     )
+
+
+def _recorded(runs: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    from seamline.evaluation.trec import read_run
+
+    found = {}
+    for given in runs:
+        name, equals, path = given.partition("=")
+        if not equals or not name or name in found:
+            raise click.UsageError(f"--run {given!r} is not NAME=FILE with a name of its own")
+        found[name] = read_run(Path(path))
+    return found
 
 
 RECORDED = (

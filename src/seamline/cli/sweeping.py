@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from seamline.cli.options import Common, common, names, print_json
 if TYPE_CHECKING:
     from seamline.calibration import Calibration
     from seamline.evaluation.abstention import Abstention
+    from seamline.evaluation.golden import GoldenSet
     from seamline.evaluation.sweep import Option, Swept
     from seamline.knowledge_base import KnowledgeBase
     from seamline.ports import Retriever
@@ -29,7 +31,7 @@ OVER = ("fusion", "candidate_k", "rerank", "chunk_chars")
 @click.option("--rerankers", metavar="NAME,...", help="Rerankers of the grid [default: the configured one].")
 @click.option("--chunk-chars", default="500,1000,2000", show_default=True, metavar="N,...", help="Chunk sizes.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(2), help="Folds of the cross-validation.")
-@click.option("--simplest", is_flag=True, help="Write the simplest setting within one standard error of the best.")
+@click.option("--best", is_flag=True, help="Write the best setting, not the simplest within one standard error of it.")
 @click.option("--dry-run", is_flag=True, help="Write no calibration.")
 @common
 def sweep_command(
@@ -43,7 +45,7 @@ def sweep_command(
     rerankers: str | None,
     chunk_chars: str,
     folds: int,
-    simplest: bool,
+    best: bool,
     dry_run: bool,
 ) -> int:
     """Choose retrieval settings on a golden set by cross-validation.
@@ -82,7 +84,7 @@ def sweep_command(
                 k=values.eval_k,
                 seed=values.eval_seed,
             )
-            chosen = swept.choice.simplest if simplest else swept.choice.best
+            chosen = swept.choice.best if best else swept.choice.simplest
             swept = _with_thresholds(swept, kb, golden_set, chosen, given, folds)
         written = None
         if not dry_run and kb.folder is not None:
@@ -122,16 +124,12 @@ def _retrievers(told: Common, kb: KnowledgeBase, sizes: Sequence[int]) -> Iterat
 
 
 def _with_thresholds(
-    swept: Swept, kb: KnowledgeBase, golden: object, chosen: str, rerankers: Sequence[str], folds: int
+    swept: Swept, kb: KnowledgeBase, golden: GoldenSet, chosen: str, rerankers: Sequence[str], folds: int
 ) -> Swept:
     """Thresholds on each scale, measured with the chosen settings and with each reranker."""
-    from dataclasses import replace
-
-    from seamline.evaluation.golden import GoldenSet
     from seamline.evaluation.sweep import thresholds
     from seamline.knowledge_base import ScopedRetriever
 
-    assert isinstance(golden, GoldenSet)  # noqa: S101
     seed, retriever = kb.settings.values.eval_seed, ScopedRetriever(kb)
     plain = {name: value for name, value in swept.overrides[chosen].items() if not name.startswith("rerank_")}
     found: dict[str, Abstention] = dict(

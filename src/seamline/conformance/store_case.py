@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -200,8 +201,14 @@ def vector_of(text: str) -> Vector:
 
 
 def query(text: str, *, phrases: Sequence[str] = (), excluded: Sequence[str] = ()) -> KeywordQuery:
-    """The words of a text as a keyword query."""
-    return KeywordQuery(terms=tuple(sorted(set(text.split()))), phrases=tuple(phrases), excluded=tuple(excluded))
+    """The words of a text as a keyword query, each as often as it occurs."""
+    counts = Counter(text.split())
+    return KeywordQuery(
+        terms=tuple(sorted(counts)),
+        phrases=tuple(phrases),
+        excluded=tuple(excluded),
+        counts=tuple(counts[term] for term in sorted(counts)),
+    )
 
 
 def cosine(left: Vector, right: Vector) -> float:
@@ -211,7 +218,7 @@ def cosine(left: Vector, right: Vector) -> float:
 
 
 def bm25_scores(chunks: Sequence[IndexedChunk], terms: Sequence[str]) -> dict[str, float]:
-    """BM25 by the book over a whole kb, of the chunks that hold a term."""
+    """BM25 by the book over a whole kb, of the chunks that hold a term; a repeated term adds its score again."""
     average = sum(len(item.terms) for item in chunks) / len(chunks)
     scores: dict[str, float] = {}
     for term in terms:

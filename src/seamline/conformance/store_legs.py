@@ -123,7 +123,7 @@ class KeywordRules(StoreCase):
         """Disjunctive BM25 by the formula, of exactly the chunks that hold a term."""
         puts = corpus()
         with self.filled(tmp_path, *puts) as store, store.read() as snapshot:
-            for asked in (ASKED, "blue", "red green blue stone river cloud lamp paper"):
+            for asked in (ASKED, "blue", "red green blue stone river cloud lamp paper", "red red river red"):
                 expected = bm25_scores(chunks_in(puts), asked.split())
                 assert_close(snapshot.keyword_pool(scope(), query(asked), None), expected)
             languages = {item.chunk.id: item.chunk.language for item in chunks_in(puts)}

@@ -140,7 +140,7 @@ def _plots(report: Report, ran: Sequence[VariantOutcome]) -> str:
     slow = [latency for variant in ran if (latency := variant.latency(SLOWEST)) is not None]
     found += [
         plots.histogram(
-            [query.latency_ms for query in variant.queries if query.error is None],
+            variant.latencies,
             top=float(np.max(slow)),
             index=index,
             title=f"Latency of {variant.name}, ms",

@@ -33,13 +33,13 @@ class QueryOutcome:
     """One query under one variant. A failed query has an ``error``, no documents, and counts 0 everywhere.
 
     ``documents`` are ids by best rank, to the depth that was asked for; ``hits`` are the stages of the first
-    ten. ``latency_ms`` is wall time.
+    ten. ``latency_ms`` is wall time, ``None`` where nobody took it.
     """
 
     id: str
     documents: tuple[str, ...]
     measures: Mapping[str, float]
-    latency_ms: float
+    latency_ms: float | None
     error: str | None = None
     tags: tuple[str, ...] = ()
     language: str | None = None
@@ -68,8 +68,13 @@ class VariantOutcome:
 
     def latency(self, percent: float) -> float | None:
         """A percentile of the latency in milliseconds over the queries that did not fail."""
-        answered = [query.latency_ms for query in self.queries if query.error is None]
+        answered = self.latencies
         return float(np.percentile(answered, percent)) if answered else None
+
+    @property
+    def latencies(self) -> list[float]:
+        """The latencies in milliseconds of the queries that did not fail."""
+        return [q.latency_ms for q in self.queries if q.error is None and q.latency_ms is not None]
 
     def values(self, measure: str) -> list[float]:
         """One measure of every query, in golden-set order."""

@@ -26,6 +26,8 @@ from seamline.types import RetrievalResult, Stages
 PASSAGES = 50
 """Passages asked for, so that well over 10 documents come out of them."""
 
+Ranking = Mapping[str, Sequence[str]]
+"""Query id to document ids, best first."""
 Progress = Callable[[str, int, int], None]
 """Called with a variant's name, the queries done and the queries in all."""
 
@@ -65,6 +67,7 @@ def evaluate(
     coverage: Coverage | None = None,
     sample_corpus: bool = False,
     drop_query_document: bool = False,
+    recorded: Mapping[str, Ranking] | None = None,
     settings: Mapping[str, object] | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -88,13 +91,16 @@ def evaluate(
         sample_corpus: whether the corpus is the shipped one, which the report must then say.
         drop_query_document: leave out of each ranking the document whose id is the query's: collections whose
             questions are themselves documents would otherwise measure how well a text finds itself.
+        recorded: rankings of other systems by name, each from query id to document ids: further rows of the report.
+            A query that one lacks counts 0; their latency is not known.
         settings: what else the report records of how it was made, by name.
         progress: called after each query.
 
     Raises:
         UsageError: the arguments are wrong, or no query is judged.
     """
-    _check_arguments(golden, variants, k=k, passages=passages, baseline=baseline)
+    names = [*(variant.name for variant in variants), *(recorded or {})]
+    _check_arguments(golden, names, k=k, passages=passages, baseline=baseline)
     info = _recordable(retriever.info(), "the retriever's info()")
     variants = [
         replace(variant, overrides=_recordable(variant.overrides, f"the overrides of {variant.name}"))
@@ -116,6 +122,7 @@ def evaluate(
         outcome, found = _run_variant(plan, variant)
         outcomes.append(outcome)
         stand_ins |= found
+    outcomes += [_recorded(plan, name, ranking) for name, ranking in (recorded or {}).items()]
     comparisons, chosen, remark = compare(outcomes, baseline=baseline, seed=seed)
     told = notices(sample_corpus=sample_corpus, stand_ins=sorted(stand_ins), judged_queries=len(golden.judged))
     return Report(
@@ -144,10 +151,7 @@ def documents_of(result: RetrievalResult) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(passage.chunk.document_id) for passage in result.passages))
 
 
-def _check_arguments(
-    golden: GoldenSet, variants: Sequence[Variant], *, k: int, passages: int, baseline: str | None
-) -> None:
-    names = [variant.name for variant in variants]
+def _check_arguments(golden: GoldenSet, names: Sequence[str], *, k: int, passages: int, baseline: str | None) -> None:
     if not names or len(set(names)) != len(names):
         raise UsageError(f"variants need unique names, and there must be one: {', '.join(names) or 'none given'}")
     if baseline is not None and baseline not in names:
@@ -206,6 +210,33 @@ def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozens
         measures=summarise(outcomes, seed=plan.seed),
     )
     return outcome, frozenset(name for observation in observations for name in observation.stand_ins)
+
+
+def _recorded(plan: _Plan, name: str, ranking: Ranking) -> VariantOutcome:
+    """Another system's ranking, measured as ours are; one that knows no query of the golden set is invalid."""
+    queries = []
+    for query in plan.queries:
+        ranked = tuple(d for d in ranking.get(query.id, ()) if not plan.drop_query_document or d != query.id)
+        queries.append(
+            QueryOutcome(
+                id=query.id,
+                documents=ranked,
+                measures=measure(ranked, query.relevance, k=plan.k),
+                latency_ms=None,
+                tags=query.tags,
+                language=query.language,
+                hits=tuple((document, *[None] * (len(HIT_COLUMNS) - 1)) for document in ranked[:DEPTH]),
+            )
+        )
+    known = any(query.id in ranking for query in plan.queries)
+    return VariantOutcome(
+        name=name,
+        overrides={},
+        status="ok" if known else "invalid",
+        reasons=() if known else ("the run answers no query of the golden set",),
+        queries=tuple(queries),
+        measures=summarise(queries, seed=plan.seed),
+    )
 
 
 def _rerank_skipped(attempt: _Attempt) -> bool:

@@ -37,6 +37,7 @@ BUILT_IN: tuple[Variant, ...] = (
     Variant(name="keyword-only", overrides={"mode": "keyword"}, reranked=False),
     Variant(name="fused-rrf", overrides={"mode": "hybrid", "fusion": "rrf"}, reranked=False),
     Variant(name="fused-rrf+rerank", overrides={"mode": "hybrid", "fusion": "rrf"}, reranked=True),
+    Variant(name="fused-dbsf", overrides={"mode": "hybrid", "fusion": "dbsf"}, reranked=False),
     Variant(name="fused-weighted", overrides={"mode": "hybrid", "fusion": "weighted"}, reranked=False),
     Variant(name="fused-weighted+rerank", overrides={"mode": "hybrid", "fusion": "weighted"}, reranked=True),
 )

@@ -13,7 +13,7 @@ from typing import Literal
 
 from seamline.ports import Reranker
 
-SkipReason = Literal["timeout", "error", "unconfigured", "wrong_score_count", "not_finite"]
+SkipReason = Literal["timeout", "error", "unconfigured", "wrong_score_count", "not_finite", "breaker_open"]
 
 _LOG = logging.getLogger("seamline.rerank")
 _CALLS_AT_ONCE = 16

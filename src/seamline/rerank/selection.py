@@ -20,6 +20,7 @@ class SelectOptions:
     rerank: RerankPolicy
     rerank_candidates: int
     timeout_s: float
+    max_chars: int
     min_cosine: float | None
     confident_cosine: float | None
     rerank_min_score: float | None
@@ -37,6 +38,7 @@ class SelectOptions:
             rerank=rerank,
             rerank_candidates=settings["rerank_candidates"],
             timeout_s=settings["rerank_timeout_s"],
+            max_chars=settings["rerank_max_chars"],
             min_cosine=settings["min_cosine"],
             confident_cosine=settings["confident_cosine"],
             rerank_min_score=settings["rerank_min_score"],

@@ -11,7 +11,7 @@ from seamline.errors import ModeUnavailableError
 from seamline.ports import Analyzer, Embedder, LegReader
 from seamline.retrieve import legs
 from seamline.retrieve.completion import complete
-from seamline.retrieve.fusion import Fusion, Normaliser, rrf, weighted
+from seamline.retrieve.fusion import Fusion, Normaliser, dbsf, rrf, weighted
 from seamline.retrieve.keyword import NO_TERMS
 from seamline.retrieve.question import Question
 from seamline.types import Candidate, EmbeddingSpace, KeywordQuery, Scope
@@ -129,6 +129,8 @@ def _ordered(
         return sorted(candidates, key=lambda candidate: candidate.stages.keyword_rank or 0)
     if options.fusion == "rrf":
         return rrf(candidates, k=options.rrf_k)
+    if options.fusion == "dbsf":
+        return dbsf(candidates)
     return weighted(candidates, alpha=_alpha(question.language, space, options), normaliser=options.normaliser)
 
 

@@ -32,7 +32,8 @@ def impacts(
     """What one term adds to the score of each chunk that holds it: float32 of shape ``(n,)``.
 
     ``idf * (k1 + 1) * tf / (tf + k1 * (1 - b + b * length / average_length))``, computed in float32. A query's
-    score is the float32 sum of its terms' impacts in the order of ``KeywordQuery.terms``.
+    score is the float32 sum of its terms' impacts, each times the term's count in the question (float32), in the
+    order of ``KeywordQuery.terms``.
 
     Args:
         tf: how often the term occurs in each chunk, at least 1; shape ``(n,)``.

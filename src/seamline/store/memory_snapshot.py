@@ -228,11 +228,11 @@ class MemorySnapshot:
         live = [row for rows in self._state.rows.values() for row in rows]
         lengths = np.array([row.terms.total() for row in live])
         scores = np.zeros(len(live), dtype=np.float32)
-        for term in query.terms:
+        for term, count in query.counted():
             tf = np.array([row.terms[term] for row in live])
             (holding,) = tf.nonzero()
             if len(holding):
-                scores[holding] += bm25.impacts(
+                scores[holding] += np.float32(count) * bm25.impacts(
                     tf[holding],
                     lengths[holding],
                     idf=float(bm25.idf(len(live), len(holding))),

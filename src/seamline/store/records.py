@@ -112,7 +112,9 @@ def _binding(value: dict[str, Any]) -> Binding:
 
 
 def _state(value: dict[str, Any]) -> IngestState:
-    return IngestState(**(value | {"status": IngestStatus(value["status"])}))
+    readable_by = value.get("readable_by")  # states of before it was kept have none
+    access = None if readable_by is None else frozenset(readable_by)
+    return IngestState(**(value | {"status": IngestStatus(value["status"]), "readable_by": access}))
 
 
 def _shallow(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the dataclasses above

@@ -40,8 +40,9 @@ class SourceEntry:
 class IngestState:
     """What the last sync made of one entry of one source; kept so that a sync can skip and resume.
 
-    ``recipe`` is the fingerprint of parser, chunker, analyzer and space: an entry is unchanged only when
-    both its bytes and its recipe are.
+    ``readable_by`` is kept of a document that failed, so that it does not return as everyone's. ``recipe`` is
+    the fingerprint of parser, chunker, analyzer and space: an entry is unchanged only when both its bytes and
+    its recipe are.
     """
 
     document_id: DocumentId
@@ -53,6 +54,7 @@ class IngestState:
     version: str | None = None
     reason: str | None = None
     retryable: bool = False
+    readable_by: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

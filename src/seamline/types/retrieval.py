@@ -17,14 +17,21 @@ RetrievalMethod = Literal["dense", "keyword", "both"]
 class KeywordQuery:
     """An analysed question. ``terms`` are unique and sorted; phrases and exclusions are honoured on text.
 
+    ``counts`` says how often the question holds each term, in the order of ``terms``; empty means once each. A
+    term that is asked for twice counts twice in a score.
     ``text`` and ``languages`` are the question as it was typed, for a store whose engine analyses it itself.
     """
 
     terms: tuple[str, ...]
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
     text: str = field(default="", compare=False)
     languages: tuple[str | None, ...] = field(default=(), compare=False)
+
+    def counted(self) -> tuple[tuple[str, int], ...]:
+        """Each term with its count; raises ``ValueError`` when there is not one count a term."""
+        return tuple(zip(self.terms, self.counts or (1,) * len(self.terms), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +155,15 @@ class RerankedPassages(Sequence[Passage]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOutcome:
-    """Whether a reranker ordered the passages: ``applied``, ``off``, or ``skipped`` with the reason."""
+    """Whether a reranker ordered the passages: ``applied``, ``off``, or ``skipped`` with the reason.
+
+    ``cut`` counts the texts that were longer than ``rerank_max_chars`` and were sent shortened.
+    """
 
     status: Literal["applied", "off", "skipped"]
     provider: str | None = None
     reason: str | None = None
+    cut: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

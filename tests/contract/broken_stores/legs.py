@@ -188,5 +188,17 @@ class KeywordLegIsConjunctive(BrokenStore):
     )
 
 
+class _CountsTermsOnce(MemorySnapshot):
+    def _keyword_scores(self, query: KeywordQuery) -> dict[ChunkId, float]:
+        return super()._keyword_scores(replace(query, counts=()))
+
+
+class RepeatedTermsCountOnce(BrokenStore):
+    """How often a question holds a term makes no difference."""
+
+    snapshot = _CountsTermsOnce
+    fails = frozenset({"test_keyword_pool_is_bm25"})
+
+
 def _owner_of(scope: Scope) -> Principal:
     return replace(scope.principal, owner=True)

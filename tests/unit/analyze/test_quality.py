@@ -13,7 +13,7 @@ DATA = os.environ.get("SEAMLINE_DATA")
 BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "analysis.py"
 
 # A quick choice of the sets that the benchmark knows.
-SETS = ["cranfield", "time", "xquad-de", "xquad-zh", "xquad-ar", "xquad-hi", "xquad-th"]
+SETS = ["cranfield", "time", "xquad-de", "xquad-zh", "xquad-ar", "xquad-hi", "xquad-th", "cisi", "nq-utd"]
 
 
 @pytest.mark.skipif(DATA is None, reason="SEAMLINE_DATA is not set")

@@ -184,12 +184,29 @@ def test_rule_14_vowel_signs_do_not_split_words() -> None:
 
 
 def test_terms_of_a_question_are_the_sorted_union_of_its_languages() -> None:
+    # "for" is a stop word of the first language, and so silent in the second one too.
     both = ask("running for die Häuser", "en", "de").terms
+    assert "for" in ask("running for die Häuser", "de").terms
     assert both == tuple(
-        sorted({*ask("running for die Häuser", "en").terms, *ask("running for die Häuser", "de").terms})
+        sorted({*ask("running for die Häuser", "en").terms, *ask("running for die Häuser", "de").terms} - {"for"})
     )
     assert ask("running").terms == ANALYZER.query("running", []).terms
     assert terms("running", "en-GB") == terms("running", "EN_us") == ["run"]
+
+
+def test_a_question_counts_a_repeated_word_as_often_as_it_says_it() -> None:
+    query = ask("retrieval of information, information retrieval and information")
+    assert dict(query.counted()) == {"inform": 3, "retriev": 2}
+    assert ask("information retrieval").counts == ()
+    # In two languages a word is not said twice.
+    assert dict(ask("gate gate", "en", "de").counted())["gate"] == 2
+
+
+def test_question_words_ask_for_nothing_unless_alone() -> None:
+    assert ask("How does the gate open, and who could close it?").terms == ("close", "gate", "open")
+    assert ask("The Who").terms == ("who",)
+    assert "who" in terms("The Who played", "en")
+    assert "who" in ask("who", "de").terms
 
 
 @pytest.mark.parametrize("quoted", ['"Boundary  Layer"', "“Boundary Layer”", "„Boundary Layer“", "«Boundary Layer»"])

@@ -53,13 +53,18 @@
     if (found.error) return holder;
     const inner = document.createElement("table");
     const head = inner.createTHead().insertRow();
-    for (const title of ["rank", "grade", ...columns]) head.append(make("th", title.replaceAll("_", " "), title === "document" || title === "matched_terms" ? "text" : ""));
+    const kept = columns.filter((_, place) => found.hits.some((hit) => hit[place] !== null));
+    for (const title of ["rank", "grade", ...kept]) head.append(make("th", title.replaceAll("_", " "), title === "document" || title === "matched_terms" ? "text" : ""));
     const rest = inner.createTBody();
     found.hits.forEach((hit, index) => {
       const row = rest.insertRow();
       const grade = question.relevance[hit[0]];
       row.append(make("td", index + 1), make("td", grade === undefined ? "unjudged" : grade));
-      hit.forEach((value, place) => row.append(make("td", number(value), (place === 0 || Array.isArray(value) ? "text wrap" : "") + (place === 0 && grade > 0 ? " relevant" : ""))));
+      hit.forEach((value, place) => {
+        if (!kept.includes(columns[place])) return;
+        const kind = (place === 0 || Array.isArray(value) ? "text wrap" : "") + (place === 0 && grade > 0 ? " relevant" : "");
+        row.append(make("td", number(value), kind));
+      });
     });
     holder.append(inner);
     return holder;

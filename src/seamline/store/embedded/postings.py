@@ -35,12 +35,13 @@ class Impacts:
         """Bytes in memory, the entry's own overhead included."""
         return 256 + self.values.nbytes + (0 if self.rows is None else self.rows.nbytes)
 
-    def add_to(self, scores: NDArray[np.float32]) -> None:
-        """Add to the scores; a row occurs once in ``rows``, so that plain indexing adds each."""
+    def add_to(self, scores: NDArray[np.float32], count: int = 1) -> None:
+        """Add ``count`` times to the scores; a row occurs once in ``rows``, so that plain indexing adds each."""
+        values = self.values if count == 1 else self.values * np.float32(count)
         if self.rows is None:
-            scores += self.values
+            scores += values
         else:
-            scores[self.rows] += self.values
+            scores[self.rows] += values
 
     def holders(self) -> NDArray[Any]:
         """The rows that hold the term."""
@@ -87,11 +88,11 @@ class PostingsCache:
             for key in [key for key in self._entries if key[0] != index.token]:
                 self._size -= self._entries.pop(key).size
 
-    def scores(self, index: Index, query: Query, terms: Sequence[str]) -> NDArray[np.float32]:
-        """BM25 of every row, shape ``(n,)``: valid until this thread's next call."""
+    def scores(self, index: Index, query: Query, terms: Sequence[tuple[str, int]]) -> NDArray[np.float32]:
+        """BM25 of every row for terms with their counts, shape ``(n,)``: valid until this thread's next call."""
         scores = self._zeros(index.size)
-        for term in terms:
-            self.impacts(index, query, term).add_to(scores)
+        for term, count in terms:
+            self.impacts(index, query, term).add_to(scores, count)
         return scores
 
     def holders(self, index: Index, query: Query, term: str) -> NDArray[np.float32]:

@@ -139,7 +139,7 @@ class EmbeddedSnapshot:
         admitted = self._admitted(scope)
         if not query.terms or not len(admitted.rows):
             return []
-        scores = self._scores(query.terms)
+        scores = self._scores(query)
         for term in query.excluded:
             scores[self._engine.cache.impacts(self._index, self._session.query, term).holders()] = 0.0
         if not admitted.everything:
@@ -156,7 +156,7 @@ class EmbeddedSnapshot:
         rows = self._rows(scope, ids)
         if not self._index.size:
             return [None] * len(ids)
-        scores = self._scores(query.terms)[rows]
+        scores = self._scores(query)[rows]
         return [float(score) if row >= 0 else None for row, score in zip(rows, scores, strict=True)]
 
     def matched_terms(self, scope: Scope, query: KeywordQuery, ids: Sequence[ChunkId]) -> list[tuple[str, ...]]:
@@ -256,8 +256,8 @@ class EmbeddedSnapshot:
         check_vector(vector, self._index.binding.space.dimension, "of the question")
         return self._index.vectors(self._session.query, name, self._engine.folder)
 
-    def _scores(self, terms: Sequence[str]) -> NDArray[np.float32]:
-        return self._engine.cache.scores(self._index, self._session.query, terms)
+    def _scores(self, query: KeywordQuery) -> NDArray[np.float32]:
+        return self._engine.cache.scores(self._index, self._session.query, query.counted())
 
     def _holding(
         self, phrases: tuple[str, ...], rows: NDArray[Any], order: NDArray[np.intp], depth: int | None

@@ -1,0 +1,330 @@
+"""Evaluation through the command line: from a collection on disk to a decision."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import pytrec_eval
+
+from seamline.evaluation.trec import read_qrels, read_run
+from support.cli import Cli
+
+NOUNS = ("harbour", "valve", "ledger", "lantern", "bridge", "engine", "garden", "mirror", "orchard", "quarry")
+VERBS = ("opens", "closes", "repairs", "paints")
+
+
+def question(noun: str, place: int) -> str:
+    """Without a stemmer some find nothing, some find the right documents in the wrong order, some lose nothing."""
+    verb = VERBS[place % 4]
+    return (
+        f"{noun}s",
+        f"who will {verb.removesuffix('s')} the {noun}",
+        f"which {noun}s are there",
+        f"whoever {verb} a {noun}",
+        f"{noun}",
+        f"who is to {verb.removesuffix('s')} all {noun}s?",
+    )[place]
+
+
+def collection(folder: Path) -> Path:
+    """A BEIR folder of 40 documents and 60 queries."""
+    (folder / "qrels").mkdir(parents=True)
+    documents, queries, labels = [], [], ["query-id\tcorpus-id\tscore"]
+    for number, noun in enumerate(NOUNS):
+        for place, verb in enumerate(VERBS):
+            id_ = f"d{number}{place}"
+            text = f"The keeper {verb} the {noun} every morning. Nobody else may touch it before the bell has rung."
+            documents.append({"_id": id_, "title": f"{noun} {place}", "text": text})
+    for number, noun in enumerate(NOUNS):
+        for place in range(6):
+            queries.append({"_id": f"q{number}{place}", "text": question(noun, place)})
+            labels += [f"q{number}{place}\td{number}{place % 4}\t2", f"q{number}{place}\td{number}{(place + 1) % 4}\t0"]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text("\n".join(labels) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(tmp_path / "home", capsys)
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    return collection(tmp_path / "made")
+
+
+def test_one_command_from_nothing_and_an_independent_evaluation_agrees(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    ran = cli("eval", "--golden", golden, "--output", tmp_path / "out", "--json")
+    assert ran.code == 0, ran.err
+    report = ran.json()
+    assert report["golden"]["judged"] == 60
+    statuses = {variant["name"]: variant["status"] for variant in report["variants"]}
+    assert statuses["fused-rrf+rerank"] == "skipped"
+    assert statuses["economy"] == statuses["fused-weighted"] == "ok"
+    qrels = read_qrels(tmp_path / "out" / "golden.qrels")
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map", "success.1"})
+    for variant in report["variants"]:
+        if variant["status"] == "ok":
+            ranked = read_run(tmp_path / "out" / f"{variant['name']}.run")
+            scores = {q: {d: float(-r) for r, d in enumerate(documents)} for q, documents in ranked.items()}
+            theirs = evaluator.evaluate(scores)
+            for ours, name in (("ndcg@10", "ndcg_cut_10"), ("map", "map"), ("success@1", "success_1")):
+                mean = sum(values[name] for values in theirs.values()) / 60
+                assert variant["measures"][ours]["mean"] == pytest.approx(mean, abs=1e-9)
+    assert any("stand-ins took part" in notice for notice in report["notices"])
+    assert not any("fewer than 50" in notice or "sample corpus" in notice for notice in report["notices"])
+    again = cli("eval", "--golden", golden)
+    assert "earns its keep" in again.out
+    assert "keyword-only" in again.out
+
+
+def test_rule_20_one_skipped_rerank_makes_the_run_invalid_with_exit_code_3(
+    cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seamline.rerank.lexical import LexicalReranker
+
+    honest = LexicalReranker.rerank
+
+    def failing(self: LexicalReranker, query: str, texts: Sequence[str], *, deadline_s: float) -> list[float]:
+        if query == "bridges":
+            raise ConnectionError("refused")
+        return honest(self, query, texts, deadline_s=deadline_s)
+
+    arguments = ("eval", "--golden", golden, "--variants", "fused-weighted+rerank", "--set", "rerank_provider=lexical")
+    assert cli(*arguments).code == 0
+    monkeypatch.setattr(LexicalReranker, "rerank", failing)
+    ran = cli(*arguments, "--json")
+    assert ran.code == 3
+    assert any("reranking was skipped (error) for 1 of 60" in reason for reason in ran.json()["invalid"])
+
+
+def test_a_run_of_another_system_stands_beside_our_variants(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    ours = ("eval", "--golden", golden, "--variants", "keyword-only")
+    assert cli(*ours, "-o", tmp_path / "out").code == 0
+    run = tmp_path / "out" / "keyword-only.run"
+    ran = cli(*ours, "--run", f"copy={run}", "--json").json()
+    first, second = ran["variants"]
+    assert (second["name"], second["measures"]) == ("copy", first["measures"])
+    assert ran["timings"]["copy"]["p50_ms"] is None
+    assert ran["comparisons"][0]["ties"] == 60
+    assert cli(*ours, "--run", f"keyword-only={run}").code == 2
+    run.write_text("elsewhere Q0 d00 1 1 t\n", encoding="utf-8")
+    assert cli(*ours, "--run", f"stranger={run}", "-o", tmp_path / "page").code == 3
+
+
+class Page(HTMLParser):
+    """Counts elements, and collects what a browser would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        if tag not in ("meta", "link", "br", "img", "input"):
+            self.open.append(tag)
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href", "action", "data")]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href", "action")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_well_formed_file_that_fetches_nothing(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    lines = (golden / "queries.jsonl").read_text("utf-8").splitlines()
+    first = json.loads(lines[0]) | {"text": "who opens the harbours </script><img src=http://example.org/x onerror=y>"}
+    (golden / "queries.jsonl").write_text("\n".join([json.dumps(first), *lines[1:]]), encoding="utf-8")
+    assert cli("eval", "--golden", golden, "--output", tmp_path / "out").code == 0
+    text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    page.close()
+    assert page.open == []
+    assert page.fetched == []
+    assert page.seen.count("script") == 2
+    assert page.seen.count("svg") >= 8
+    assert "@import" not in text
+    assert "url(" not in text
+    data = json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0])
+    assert len(data["questions"]) == 60
+    assert "prefers-color-scheme: dark" in text
+    hits = data["variants"][0]["queries"]["q00"]["hits"]
+    assert dict(zip(data["hit_columns"], hits[0], strict=True))["cosine"] is not None
+
+
+def test_variants_of_ones_own(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    (tmp_path / "variants.toml").write_text("[mostly-words]\nfusion_alpha = 0.1\n", encoding="utf-8")
+    ran = cli(
+        "eval", "--golden", golden, "--variants-file", tmp_path / "variants.toml", "--variants",
+        "keyword-only,mostly-words", "--json",
+    )  # fmt: skip
+    assert [variant["overrides"] for variant in ran.json()["variants"]][1] == {"fusion_alpha": 0.1}
+    (tmp_path / "variants.toml").write_text("[typo]\nfusion_alfa = 0.1\n", encoding="utf-8")
+    refused = cli("eval", "--golden", golden, "--variants-file", tmp_path / "variants.toml")
+    assert (refused.code, "fusion_alpha" in refused.err) == (2, True)
+
+
+def test_a_corpus_never_replaces_documents_from_elsewhere(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "note.md").write_text("# Note\n\nThe harbour is mine.\n", encoding="utf-8")
+    assert cli("index", tmp_path / "mine").code == 0
+    refused = cli("eval", "--golden", golden)
+    assert refused.code == 2
+    assert "unknown document 'd00'" in refused.err
+    assert cli("status", "--json").json()["documents"] == 1
+
+
+def test_audit_warns_and_says_what_it_cannot_show(cli: Cli, golden: Path) -> None:
+    ran = cli("eval", "audit", "--golden", golden)
+    assert ran.code == 0
+    assert "cannot show that a set is honest" in " ".join(ran.out.split())
+    assert cli("eval", "audit", "--golden", golden, "--json").json()["labels"] == {"1": 60}
+
+
+def test_compare_finds_what_differs_and_refuses_other_corpora(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    for name, alpha in (("a", "0.1"), ("b", "0.9")):
+        options = ("--variants", "economy", "-o", tmp_path / name, "--set", f"fusion_alpha={alpha}")
+        assert cli("eval", "--golden", golden, *options).code == 0
+    reports = (tmp_path / "a" / "report.json", tmp_path / "b" / "report.json")
+    found = cli("compare", *reports, "--json").json()
+    assert found["settings"]["settings.fusion_alpha"] == [0.1, 0.9]
+    assert found["changes"][0]["variant"] == "economy"
+    assert "B - A" in cli("compare", *reports).out
+    body = json.loads(reports[1].read_text("utf-8"))
+    body["retriever"]["corpus_digest"] = "another"
+    reports[1].write_text(json.dumps(body), encoding="utf-8")
+    assert cli("compare", *reports).code == 2
+    assert cli("compare", *reports, "--force").code == 0
+
+
+def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
+    cli: Cli, golden: Path, tmp_path: Path
+) -> None:
+    lines = [json.loads(line) for line in (golden / "queries.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        {"id": row["_id"], "query": row["text"], "relevantDocumentIds": [f"d{row['_id'][1]}{int(row['_id'][2]) % 4}"]}
+        for row in lines
+    ]
+    rows += [{"id": f"no{n}", "query": f"zinc{n} tungsten{n} vanadium{n}", "unanswerable": True} for n in range(8)]
+    questions = tmp_path / "queries.jsonl"
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert cli("eval", "--golden", golden, "--variants", "keyword-only").code == 0
+    ran = cli(
+        "sweep", "--golden", questions, "--over", "rerank", "--rerankers", "lexical", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    swept = ran.json()
+    assert swept["choice"]["in_fold"] >= swept["choice"]["current"] - 1e-12
+    assert swept["optimism"] == pytest.approx(swept["choice"]["in_fold"] - swept["choice"]["held_out"]["mean"])
+    assert set(swept["thresholds"]) == {"min_cosine", "rerank_min_score of lexical"}
+    file = Path(swept["written"])
+    result = cli("search", "who opens the harbours", "--json").json()
+    assert result["calibrated"]
+    plain = ("--json", "--set", "rerank_provider=off")
+    answered = [bool(cli("search", row["query"], *plain).json()["passages"]) for row in rows[-8:]]
+    assert sum(answered) / 8 == swept["thresholds"]["min_cosine"]["in_fold"]["error"] < 1
+    uncalibrated = cli("search", rows[-1]["query"], *plain, "--set", "calibration=off").json()
+    assert (bool(uncalibrated["passages"]), uncalibrated["calibrated"]) == (True, False)
+    text = file.read_text("utf-8")
+    file.write_text(text.replace('space = "space:', 'space = "space:0'), encoding="utf-8")
+    refused = cli("search", "who opens the harbours")
+    assert refused.code == 1
+    assert "was made for space:0" in refused.err
+    file.write_text(text.replace('fingerprint = "', 'fingerprint = "0'), encoding="utf-8")
+    other = cli("search", "who opens the harbours", "--set", "rerank_provider=lexical")
+    assert (other.code, "was calibrated as 0" in other.err) == (1, True)
+    assert cli("search", "who opens the harbours", "--set", "rerank_provider=off").code == 0
+
+
+def test_sweep_over_chunk_sizes_indexes_scratch_copies(cli: Cli, golden: Path) -> None:
+    ran = cli("sweep", "--golden", golden, "--over", "chunk_chars", "--chunk-chars", "60,1000", "--dry-run", "--json",
+              "--set", "min_chunk_chars=10")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert set(ran.json()["means"]) == {"as set", "chunk_chars=60 | as set"}
+    assert ran.json()["written"] is None
+    assert cli("status", "--json").json()["chunks"] == 40
+
+
+GATE = """\
+import sys
+from seamline.cli.main import main
+import words
+main(sys.argv[1:])
+"""
+BROKEN = """\
+from seamline.analyze import languages
+languages.STEMMERS.pop("en")  # someone meant to keep English words whole
+"""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=maker", "-c", "user.email=maker@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, timeout=60)
+
+
+def test_rule_28_gate_in_a_repository_fails_on_a_broken_stemmer_and_names_the_queries(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    collection(repository / "evals" / "made")
+    (repository / "release.py").write_text(GATE, encoding="utf-8")
+    (repository / "words.py").write_text("", encoding="utf-8")
+    (repository / "seamline.toml").write_text('embedding_provider = "hash"\nmode = "keyword"\n', encoding="utf-8")
+    git(repository, "init", "-q", "-b", "main")
+
+    def gate(home: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "release.py", "gate", "--golden", "evals/made", "--home", str(tmp_path / home)]
+        return subprocess.run(
+            [*command, *arguments], cwd=repository, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    assert gate("none").returncode == 3  # no baseline: nothing can be decided
+    assert gate("good", "--write-baseline").returncode == 0
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "baseline")
+    passed = gate("good")
+    assert passed.returncode == 0, passed.stderr
+    assert "pass" in passed.stdout
+    assert "min_ndcg is 0: it gates nothing" in passed.stdout
+    (repository / "words.py").write_text(BROKEN, encoding="utf-8")
+    git(repository, "commit", "-qam", "keep words whole")
+    failed = gate("broken", "--json")
+    assert failed.returncode == 1, failed.stderr
+    decision = json.loads(failed.stdout)
+    assert decision["difference"]["mean"] < -0.1
+    assert decision["lost"]
+    assert set(decision["lost"]) <= {f"q{n}{p}" for n in range(10) for p in range(6)}
+    assert decision["detectable"] > 0.005
+    shown = gate("broken")
+    assert "lost from the first ten: q" in shown.stdout
+    assert "smallest loss that it could have detected" in shown.stdout
+    git(repository, "revert", "--no-edit", "HEAD")
+    assert gate("mended").returncode == 0
+    golden = repository / "evals" / "made" / "qrels" / "test.tsv"
+    golden.write_text(golden.read_text("utf-8").replace("q00\td00\t2", "q00\td00\t1"), encoding="utf-8")
+    other = gate("mended")
+    assert other.returncode == 3
+    assert "another golden set" in other.stderr
+
+
+def test_gate_below_min_ndcg_fails_and_apply_writes_the_switches(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    arguments = ("gate", "--golden", golden, "--baseline", baseline)
+    assert cli(*arguments, "--write-baseline").code == 0
+    assert cli(*arguments, "--set", "min_ndcg=1.0").code == 1
+    ran = cli(*arguments, "--apply", "--json", "--set", "rerank_provider=lexical", "--set", "gate_margin=1.0")
+    assert ran.code == 0, ran.err
+    text = Path(ran.json()["applied"]).read_text("utf-8")
+    assert "mode = " in text
+    assert "rerank_provider = " in text

@@ -16,13 +16,14 @@ from typing import Any, Literal
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
 from seamline.calibration import Calibration
-from seamline.errors import NotFoundError, SettingsError, StoreError
+from seamline.embed.similarity import scorer
+from seamline.errors import NotFoundError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
 from seamline.generate.answer import answer as write_answer
 from seamline.generate.condense import condense
 from seamline.ingest.language import detect
-from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
+from seamline.ports import Analyzer, Embedder, Generator, Reranker, Snapshot, Store, TraceSink
 from seamline.rerank.guarded import Guarded, guard
 from seamline.rerank.select import select
 from seamline.rerank.selection import Fate, Selection, SelectOptions
@@ -235,11 +236,6 @@ class Pipeline:
         settings = self._effective(request)
         if isinstance(question, str) or not settings.condense or len(question) < 2:
             return self.retrieve(question, self._as_read(request))
-        if settings.generation_provider in ("extractive", "echo"):
-            raise SettingsError(
-                f"condense needs a model, and the generator is {settings.generation_provider!r}",
-                hint="set generation_provider, or condense to false",
-            )
         asked = validate(question, settings.query_chars)
         rewritten = condense(question, _generator(settings, None, self._splitter))
         return self.retrieve(rewritten, self._as_read(request), notes=(f"the question was rewritten from: {asked}",))
@@ -322,19 +318,6 @@ class Pipeline:
         except StoreError as error:
             # A question does not fail because its trace cannot be kept; the log says that it was not.
             log.warning("trace %s was not kept: %s", result.trace_id, error.message)
-
-
-def scorer(embedder: Embedder) -> SentenceScorer:
-    """Query-sentence cosine in the embedder's space, as a function over given sentences."""
-
-    def score(question: str, sentences: Sequence[str]) -> list[float]:
-        if not sentences:
-            return []
-        query = embedder.embed_query(question)
-        matrix = embedder.embed_passages(sentences)
-        return [float(value) for value in matrix @ query]
-
-    return score
 
 
 def _generator(settings: Settings, embedder: Embedder | None, splitter: SentencexSplitter) -> Generator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 
-from seamline.errors import GenerationError
+from seamline.errors import GenerationError, SettingsError
 from seamline.generate.prompt import escape
 from seamline.ports import Generator
 from seamline.types import GenerationRequest
@@ -34,8 +34,14 @@ def condense_prompt(turns: Sequence[Mapping[str, object]], nonce: str) -> str:
 def condense(turns: Sequence[Mapping[str, object]], generator: Generator, *, nonce: str | None = None) -> str:
     """The last user turn as a question of its own, in the model's words.
 
-    Raises ``GenerationError`` when the model says nothing or more than a line, and whatever the provider raises.
+    Raises ``SettingsError`` for a generator that is no model, ``GenerationError`` when the model says nothing or more
+    than a line, and whatever the provider raises.
     """
+    if generator.name in ("extractive", "echo"):
+        raise SettingsError(
+            f"condense needs a model, and the generator is {generator.name!r}",
+            hint="set generation_provider, or condense to false",
+        )
     prompt = condense_prompt(turns, nonce or secrets.token_hex(8))
     request = GenerationRequest(question="", passages=(), prompt=prompt)
     said = "".join(piece.text for piece in generator.stream(request)).strip()

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import calibration, ports, registry, spaces
+from seamline import calibration, ledger, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
@@ -113,8 +113,6 @@ class KnowledgeBase:
         self._traces = self._store = self._pipeline = None
         self._embedders.clear()
 
-    # --- the main verbs ---
-
     def index(
         self,
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -202,6 +200,10 @@ class KnowledgeBase:
         """The retrieval, and the events of the answer: deltas, then exactly one terminal event."""
         return self.pipeline().stream(question, self._request(**_named(options)))
 
+    def ledger(self, answer: Answer, result: RetrievalResult, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+        """All that an answer was made from as one JSON value; ``options`` are those that it was asked with."""
+        return ledger.entry(answer, result, self.pipeline().answer_options(self._request(**_named(options))))
+
     def why_not(self, query: str, document: str, **options: Any) -> WhyNot:  # noqa: ANN401
         """At which stage a document (or chunk) was lost for a question, and by how much."""
         return self.pipeline().why_not(query, document, self._request(**_named(options)))
@@ -224,8 +226,6 @@ class KnowledgeBase:
                 f"{self.principal.id!r} may not change the knowledge base {self.name!r}",
                 hint="its owner can: leave out --as and --groups, or the principal",
             )
-
-    # --- what it is made of ---
 
     def read(self) -> Any:  # noqa: ANN401
         """A snapshot of the store, for reading documents and chunks: a context manager."""

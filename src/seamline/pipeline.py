@@ -16,12 +16,14 @@ from typing import Any, Literal
 from seamline import registry, wire
 from seamline.analyze.sentences import SentencexSplitter
 from seamline.calibration import Calibration
+from seamline.embed.similarity import scorer
 from seamline.errors import NotFoundError, StoreError
 from seamline.fingerprint import fingerprint, space_fingerprint
 from seamline.generate.answer import AnswerOptions, stream_answer
 from seamline.generate.answer import answer as write_answer
+from seamline.generate.condense import condense
 from seamline.ingest.language import detect
-from seamline.ports import Analyzer, Embedder, Generator, Reranker, SentenceScorer, Snapshot, Store, TraceSink
+from seamline.ports import Analyzer, Embedder, Generator, Reranker, Snapshot, Store, TraceSink
 from seamline.rerank.guarded import Guarded, guard
 from seamline.rerank.select import select
 from seamline.rerank.selection import Fate, Selection, SelectOptions
@@ -104,8 +106,13 @@ class Pipeline:
 
     # --- the public verbs ---
 
-    def retrieve(self, query: str | Sequence[Mapping[str, str]], request: Request) -> RetrievalResult:
-        """Retrieve, rerank or skip, gate and cut. Raises ``QueryError`` and whatever a failing leg raises."""
+    def retrieve(
+        self, query: str | Sequence[Mapping[str, str]], request: Request, *, notes: Sequence[str] = ()
+    ) -> RetrievalResult:
+        """Retrieve, rerank or skip, gate and cut. Raises ``QueryError`` and whatever a failing leg raises.
+
+        ``notes`` are put before those of the retrieval, in the result and in its trace.
+        """
         started = time.perf_counter()
         settings = self._effective(request)
         text = validate(query, settings.query_chars)
@@ -150,14 +157,14 @@ class Pipeline:
             stand_ins=_stand_ins(embedder, settings),
             trace_id=uuid.uuid4().hex,
             cut_by=selection.cut_by,
-            notes=(*retrieved.notes, *_left_out(statistics)),
+            notes=(*notes, *retrieved.notes, *_left_out(statistics)),
         )
         self._trace(result)
         return result
 
     def ask(self, question: str | Sequence[Mapping[str, str]], request: Request) -> tuple[Answer, RetrievalResult]:
         """Retrieve, then answer from the passages or abstain. Raises ``GenerationError``."""
-        result = self.retrieve(question, request)
+        result = self._read_for(question, request)
         began = time.perf_counter()
         answer = write_answer(result.query, result.passages, **self._generation(request, result))
         timings = {**result.timings, "generate": (time.perf_counter() - began) * 1000}
@@ -167,8 +174,12 @@ class Pipeline:
         self, question: str | Sequence[Mapping[str, str]], request: Request
     ) -> tuple[RetrievalResult, Iterator[AnswerEvent]]:
         """Retrieve, then the events of the answer: deltas and exactly one terminal event."""
-        result = self.retrieve(question, request)
+        result = self._read_for(question, request)
         return result, stream_answer(result.query, result.passages, **self._generation(request, result))
+
+    def answer_options(self, request: Request) -> AnswerOptions:
+        """How an answer to this request is prompted and checked; raises ``SettingsError`` for a bad template."""
+        return AnswerOptions.from_settings(self._effective(request).mapping())
 
     def why_not(self, query: str, target: str, request: Request) -> WhyNot:
         """At which stage a document or chunk was lost, and by how much. Raises ``NotFoundError``."""
@@ -219,6 +230,22 @@ class Pipeline:
         if self._calibration is None or loaded.values.calibration == "off":
             return loaded.values
         return self._calibration.apply(loaded, lambda name: _fingerprint_of(name, loaded.values)).values
+
+    def _read_for(self, question: str | Sequence[Mapping[str, str]], request: Request) -> RetrievalResult:
+        """Retrieve for an answer; a follow-up is rewritten first where the settings ask for it, and says so."""
+        settings = self._effective(request)
+        if isinstance(question, str) or not settings.condense or len(question) < 2:
+            return self.retrieve(question, self._as_read(request))
+        asked = validate(question, settings.query_chars)
+        rewritten = condense(question, _generator(settings, None, self._splitter))
+        return self.retrieve(rewritten, self._as_read(request), notes=(f"the question was rewritten from: {asked}",))
+
+    def _as_read(self, request: Request) -> Request:
+        """The request of an answer: quoting costs no tokens, so more passages are read than a model is given."""
+        settings = self._effective(request)
+        if settings.generation_provider != "extractive" or (request.limit or settings.rerank_top_n) is not None:
+            return request
+        return replace(request, limit=min(settings.extractive_passages, settings.candidate_k))
 
     def _scope(self, request: Request) -> Scope:
         return Scope(
@@ -279,7 +306,7 @@ class Pipeline:
             "generator": _generator(settings, embedder, self._splitter),
             "checker": check,
             "splitter": self._splitter,
-            "options": AnswerOptions.from_settings(settings.mapping()),
+            "options": self.answer_options(request),
             "trace_id": result.trace_id,
         }
 
@@ -291,19 +318,6 @@ class Pipeline:
         except StoreError as error:
             # A question does not fail because its trace cannot be kept; the log says that it was not.
             log.warning("trace %s was not kept: %s", result.trace_id, error.message)
-
-
-def scorer(embedder: Embedder) -> SentenceScorer:
-    """Query-sentence cosine in the embedder's space, as a function over given sentences."""
-
-    def score(question: str, sentences: Sequence[str]) -> list[float]:
-        if not sentences:
-            return []
-        query = embedder.embed_query(question)
-        matrix = embedder.embed_passages(sentences)
-        return [float(value) for value in matrix @ query]
-
-    return score
 
 
 def _generator(settings: Settings, embedder: Embedder | None, splitter: SentencexSplitter) -> Generator:

@@ -51,6 +51,7 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ("generators", "extractive"): BuiltIn("quotes the sentences that answer best, no model"),
     ("generators", "echo"): BuiltIn("returns the prompt", stand_in=True),
     ("generators", "openai"): BuiltIn("any OpenAI-compatible chat endpoint", ("openai",), "openai"),
+    ("generators", "anthropic"): BuiltIn("Anthropic's messages endpoint", ("anthropic",), "anthropic"),
     ("stores", "embedded"): BuiltIn("one SQLite file, both indexes in one transaction"),
     ("stores", "memory"): BuiltIn("the reference store, lives as long as the process"),
     ("stores", "postgres"): BuiltIn(

@@ -201,7 +201,9 @@ class Settings(BaseModel):
 
     # generation
     generation_provider: str = Field("extractive", description="Who writes answers: extractive needs no model.")
-    generation_base_url: str | None = Field(None, description="Base URL of an OpenAI-compatible chat endpoint.")
+    generation_base_url: str | None = Field(
+        None, description="Base URL of the chat endpoint; unset: the official one of the provider."
+    )
     generation_model: str | None = Field(None, description="Model name sent to the endpoint.")
     generation_api_key: SecretStr | None = Field(
         None, description="Key of the endpoint; env:NAME and file:PATH are references."
@@ -210,6 +212,23 @@ class Settings(BaseModel):
     generation_retries: int = Field(2, ge=0, le=10, description="Retries on 429 and 5xx, honouring Retry-After.")
     generation_max_tokens: int = Field(1024, ge=1, le=1_000_000, description="Longest answer.")
     generation_temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
+    generation_input_price: float | None = Field(
+        None,
+        ge=0,
+        description="Price of a million prompt tokens, in any currency; with the next one it gives the cost.",
+    )
+    generation_output_price: float | None = Field(
+        None, ge=0, description="Price of a million generated tokens, in the same currency."
+    )
+    condense: bool = Field(
+        False, description="Let the model rewrite a follow-up of a conversation as a question of its own; costs a call."
+    )
+    prompt_template: Literal["qa", "summary", "custom"] = Field(
+        "qa", description="How the prompt is worded: answer, summarise, or your own text."
+    )
+    prompt_template_file: str | None = Field(
+        None, description="The custom template: text with {query} and {documents}, and {count} if wanted."
+    )
     prompt_tokens: int = Field(
         6000, ge=100, le=10_000_000, description="Budget of the prompt; whole passages are dropped from the tail."
     )
@@ -221,10 +240,13 @@ class Settings(BaseModel):
     )
     extractive_sentences: int = Field(3, ge=1, le=20, description="Most sentences of an extractive answer.")
     extractive_chars: int = Field(400, ge=50, le=10_000, description="Most characters of an extractive answer.")
+    extractive_passages: int = Field(
+        10, ge=1, le=1000, description="Passages read for an extractive answer when no limit is given."
+    )
     extractive_min_score: float | None = Field(
         None,
-        ge=-1,
-        le=2,
+        ge=-3,
+        le=3,
         description="Sentence score below which the extractive answer abstains; unset: the value shipped for the space, else a stated default.",
     )
 

@@ -9,8 +9,8 @@ from sentencex import get_sentence_boundaries  # type: ignore[import-untyped]
 
 _DEFAULT_LANGUAGE = "en"
 
-# A line that is a whole by itself: a heading, a table's row, a rule or an underline, a fence.
-_STANDING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||[-=*_]{3,}\s*$|```|~~~)|.*\|\s*$")
+# A line that is a whole by itself: a heading, a table's row (with outer bars or without), a rule, a fence.
+_STANDING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||[-=*_]{3,}\s*$|```|~~~)|.*\|\s*$|.* \| ")
 # A line that begins a list item, which plain lines may continue.
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦–][ \t]+|\(?(?:\d{1,3}|[a-zA-Z])[.)][ \t]+)(?=\S)")
 _LINE = re.compile(r"[^\r\n\x0b\x0c\x85\u2028\u2029]*(?:\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]|$)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -31,9 +33,10 @@ def search_command(told: Common, query: str, explain: bool, asked: dict[str, Any
 @click.command("ask")
 @click.argument("question")
 @click.option("--generator", metavar="NAME", help="Who writes the answer [default: extractive].")
+@click.option("--ledger", type=click.Path(dir_okay=False, path_type=Path), help="Export the evidence ledger to a file.")
 @common
 @retrieval_options
-def ask_command(told: Common, question: str, generator: str | None, asked: dict[str, Any]) -> int:
+def ask_command(told: Common, question: str, generator: str | None, ledger: Path | None, asked: dict[str, Any]) -> int:
     """Answer a question with citations, or say that the documents do not answer it."""
     from seamline import wire
     from seamline.cli import render
@@ -44,7 +47,10 @@ def ask_command(told: Common, question: str, generator: str | None, asked: dict[
             print_json(wire.answer(answer) | {"retrieval": wire.result_header(result)})
         else:
             result, events = kb.stream(question, **asked)
-            render.answer(result, events)
+            answer = render.answer(result, events)
+        if ledger is not None:
+            record = kb.ledger(answer, result, **asked)
+            ledger.write_text(json.dumps(record, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
+from seamline.cli.answers import answers_command
 from seamline.cli.options import Common, common, names, print_json
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def golden_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.group("eval", invoke_without_command=True, subcommand_metavar="[audit]")
+@click.group("eval", invoke_without_command=True, subcommand_metavar="[answers|audit]")
 @golden_options
 @click.option("--variants", metavar="NAME,...", help="Variants [default: all].")
 @click.option("--variants-file", type=FOUND, help="TOML file with variants of your own: a table of settings each.")
@@ -93,6 +94,9 @@ def eval_command(
     else:
         render_report.report(report, by=by)
     return 3 if report.invalid else 0
+
+
+eval_command.add_command(answers_command)
 
 
 @eval_command.command("audit")

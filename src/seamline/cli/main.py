@@ -25,6 +25,7 @@ COMMANDS = {
     "search": "asking",
     "ask": "asking",
     "why-not": "asking",
+    "verify": "verifying",
     "doctor": "inspecting",
     "settings": "inspecting",
     "providers": "inspecting",

@@ -186,8 +186,8 @@ def _passage(passage: Passage, *, explain: bool) -> None:
     console.print()
 
 
-def answer(result: RetrievalResult, events: Iterable[AnswerEvent]) -> None:
-    """The answer as it is written, then its sources. A failed generation raises ``GenerationError``."""
+def answer(result: RetrievalResult, events: Iterable[AnswerEvent]) -> Answer:
+    """The answer as it is written, then its sources; returns it. A failed generation raises ``GenerationError``."""
     from seamline.errors import GenerationError
 
     _notices(result)
@@ -199,9 +199,11 @@ def answer(result: RetrievalResult, events: Iterable[AnswerEvent]) -> None:
         elif isinstance(event, AnswerCompleted):
             console.print() if wrote else None
             final_answer(event.answer, text_shown=wrote)
+            return event.answer
         else:
             console.print()
             raise GenerationError(event.message, hint=event.hint)
+    raise GenerationError("the answer's stream ended without a terminal event", hint="this is a fault in the generator")
 
 
 def final_answer(value: Answer, *, text_shown: bool = False) -> None:

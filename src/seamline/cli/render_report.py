@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from seamline.evaluation.answers import AnswerReport, Shares
     from seamline.evaluation.audit import Audit
     from seamline.evaluation.report import Grouping, Report
 
@@ -41,6 +42,28 @@ def report(found: Report, *, by: Grouping | None) -> None:
         console.print(f"[bold red]invalid:[/] {escape(reason)}")
     for notice in found.notices:
         console.print(f"[yellow]{escape(notice)}[/]")
+
+
+def answers(found: AnswerReport) -> None:
+    """Shares as configured, with the chosen threshold, and on held-out questions; then risk and citations."""
+    table = Table("", "gold evidence quoted", "abstains", box=None, header_style="bold", pad_edge=False)
+    _shares(table, "as configured", found.configured)
+    if found.chosen is not None and found.held_out is not None:
+        _shares(table, f"threshold {found.threshold:.3f}, chosen on all", found.chosen)
+        _shares(table, "threshold chosen by cross-validation, held out", found.held_out)
+    console.print(f"[bold]{escape(found.golden)}[/]: {len(found.rows)} questions")
+    console.print(table)
+    right = "-" if found.right_of_answered is None else f"{found.right_of_answered:.3f}"
+    f1 = "-" if found.token_f1 is None else f"{found.token_f1:.3f}"
+    console.print(f"right among those answered: {right}; token F1: {f1}")
+    console.print(f"citations: {found.resolved} of {found.citations} resolve byte for byte")
+    if found.risk_coverage:
+        shown = ", ".join(f"{name} {risk:.3f}" for name, risk in found.risk_coverage.items())
+        console.print(f"[dim]risk by coverage: {shown}[/]")
+
+
+def _shares(table: Table, name: str, shares: Shares) -> None:
+    table.add_row(name, *("-" if share is None else f"{share:.3f}" for share in (shares.evidence, shares.abstains)))
 
 
 def audit(found: Audit) -> None:

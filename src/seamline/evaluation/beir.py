@@ -32,7 +32,14 @@ def read_beir(folder: Path, *, split: str = "test") -> GoldenSet:
     for where, record in _records(folder / "queries.jsonl"):
         relevance = labels.pop(_text(record, "_id", where), {})
         if any(grade > 0 for grade in relevance.values()):
-            queries.append(GoldenQuery(id=str(record["_id"]), query=_text(record, "text", where), relevance=relevance))
+            queries.append(
+                GoldenQuery(
+                    id=str(record["_id"]),
+                    query=_text(record, "text", where),
+                    relevance=relevance,
+                    answer=_answer(record.get("metadata")),
+                )
+            )
     refuse(f"{folder} ({split})", [f"labels for an unknown query {query!r}" for query in labels])
     return golden_set(f"{folder.name}/{split}", queries)
 
@@ -42,6 +49,15 @@ def read_beir_corpus(folder: Path) -> Iterator[BeirDocument]:
     for where, record in _records(folder / "corpus.jsonl"):
         title = _text(record, "title", where) if record.get("title") is not None else ""
         yield BeirDocument(id=_text(record, "_id", where), title=title, text=_text(record, "text", where))
+
+
+def _answer(metadata: object) -> str | None:
+    """The answer that some sets keep in a query's metadata: ``answer``, or the first of ``answers``."""
+    if not isinstance(metadata, dict):
+        return None
+    answers = metadata.get("answers")
+    found = metadata.get("answer", answers[0] if isinstance(answers, list) and answers else None)
+    return str(found) if isinstance(found, str | int | float) and not isinstance(found, bool) else None
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, object]]]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from seamline.errors import GenerationError
 from seamline.generate.citations import CitationParser
-from seamline.generate.prompt import ABSTENTION, QA, Prompt, PromptOptions, Template, build_prompt
+from seamline.generate.prompt import ABSTENTION, QA, Prompt, PromptOptions, Template, build_prompt, load_template
 from seamline.generate.resolve import resolve
 from seamline.ports import Generator, SentenceSplitter, SupportChecker, TokenCounter
 from seamline.types import (
@@ -33,11 +33,13 @@ Composing = PythonGenerator[AnswerDelta, None, Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
-    """How answers are prompted and checked."""
+    """How answers are prompted and checked. Prices are for a million tokens, ``None`` where unknown."""
 
     prompt: PromptOptions
     unsupported: Literal["mark", "remove"]
     template: Template = QA
+    input_price: float | None = None
+    output_price: float | None = None
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object]) -> AnswerOptions:
@@ -50,6 +52,9 @@ class AnswerOptions:
                 include_sources=bool(settings["include_sources"]),
             ),
             unsupported=settings["unsupported_sentences"],  # type: ignore[arg-type]
+            template=load_template(str(settings["prompt_template"]), settings["prompt_template_file"]),  # type: ignore[arg-type]
+            input_price=settings["generation_input_price"],  # type: ignore[arg-type]
+            output_price=settings["generation_output_price"],  # type: ignore[arg-type]
         )
 
 
@@ -81,6 +86,7 @@ class _Heard:
 
     usage: Usage = field(default_factory=Usage)
     abstained: str | None = None
+    score: float | None = None
     milliseconds: float = 0.0
 
 
@@ -114,7 +120,7 @@ def _checked(request: AnswerRequest, prompt: Prompt, parser: CitationParser, hea
     chunks = [passage.chunk for passage in request.passages]
     timings = {"generate": heard.milliseconds}
     if heard.abstained is not None:
-        return (yield from _abstain(request, heard.abstained, chunks, prompt, heard.usage, timings))
+        return (yield from _abstain(request, heard.abstained, chunks, prompt, heard, timings))
     cited = parser.result()
     if not cited.text.strip() and not cited.removed:
         raise GenerationError(f"the generator {request.generator.name!r} returned no text", hint="try again")
@@ -124,10 +130,10 @@ def _checked(request: AnswerRequest, prompt: Prompt, parser: CitationParser, hea
     timings["verify"] = (time.perf_counter() - begun) * 1000
     if not found.text.strip():
         reason = "no sentence of the generated answer was supported by its passages"
-        return (yield from _abstain(request, reason, chunks, prompt, heard.usage, timings))
+        return (yield from _abstain(request, reason, chunks, prompt, heard, timings))
     if remove:
         yield AnswerDelta(text=found.text)
-    made = _answer(request, found.text, prompt, heard.usage, timings)
+    made = _answer(request, found.text, prompt, heard, timings)
     if found.text.strip() == ABSTENTION:
         reason = "the generator found no answer in the passages"
         return replace(made, abstained=True, reason=reason, nearest=_titles(chunks))
@@ -161,6 +167,7 @@ def _texts(pieces: Iterable[GenerationPiece], heard: _Heard) -> Iterator[str]:
     said = False
     for piece in pieces:
         heard.usage = piece.usage or heard.usage
+        heard.score = piece.score if piece.score is not None else heard.score
         heard.abstained = piece.abstained if piece.abstained is not None else heard.abstained
         said = said or bool(piece.text)
         if said and heard.abstained is not None:
@@ -175,16 +182,16 @@ def _abstain(
     reason: str,
     chunks: Sequence[Chunk],
     prompt: Prompt | None = None,
-    usage: Usage | None = None,
+    heard: _Heard | None = None,
     timings: Mapping[str, float] | None = None,
 ) -> Composing:
     yield AnswerDelta(text=ABSTENTION)
-    base = _answer(request, ABSTENTION, prompt, usage or Usage(), timings or {})
+    base = _answer(request, ABSTENTION, prompt, heard or _Heard(), timings or {})
     return replace(base, abstained=True, reason=reason, nearest=_titles(chunks))
 
 
 def _answer(
-    request: AnswerRequest, text: str, prompt: Prompt | None, usage: Usage, timings: Mapping[str, float]
+    request: AnswerRequest, text: str, prompt: Prompt | None, heard: _Heard, timings: Mapping[str, float]
 ) -> Answer:
     return Answer(
         question=request.question,
@@ -192,7 +199,8 @@ def _answer(
         provider=request.generator.name,
         model=request.generator.model,
         stand_in=request.generator.stand_in,
-        usage=usage,
+        score=heard.score,
+        usage=_priced(heard.usage, request.options),
         dropped_passages=prompt.dropped if prompt else (),
         prompt_sha256=prompt.sha256 if prompt else None,
         prompt_nonce=prompt.nonce if prompt else None,
@@ -200,6 +208,15 @@ def _answer(
         trace_id=request.trace_id,
         timings=timings,
     )
+
+
+def _priced(usage: Usage, options: AnswerOptions) -> Usage:
+    """The usage with its cost; a cost is stated only where both counts and both prices are known."""
+    prompt, completion = usage.prompt_tokens, usage.completion_tokens
+    if None in (prompt, completion, options.input_price, options.output_price):
+        return usage
+    cost = ((prompt or 0) * (options.input_price or 0.0) + (completion or 0) * (options.output_price or 0.0)) / 1e6
+    return replace(usage, cost=cost)
 
 
 def _titles(chunks: Sequence[Chunk]) -> tuple[str, ...]:

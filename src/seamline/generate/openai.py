@@ -2,8 +2,7 @@
 
 The official SDK does the transport and the retries (bounded, with jitter, honouring ``Retry-After``). A stream
 that ends without saying that it is finished is an error, never a shorter answer. Keys and the provider's own
-error texts, which may repeat a key or the prompt, never get into a message. Of its own variables the SDK
-honours only ``OPENAI_CUSTOM_HEADERS``.
+error texts never get into a message. Of its own variables the SDK honours only ``OPENAI_CUSTOM_HEADERS``.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from seamline.errors import GenerationError, ProviderError, SettingsError, TransientProviderError
+from seamline.errors import ProviderError
+from seamline.generate.endpoint import EndpointOptions
 from seamline.ports import SentenceScorer, SentenceSplitter
 from seamline.types import GenerationPiece, GenerationRequest, Usage
 
@@ -26,33 +25,13 @@ OFFICIAL_URL = "https://api.openai.com/v1"
 """Used when no base URL is set; only there a key is required."""
 
 
-class Secret(Protocol):
-    """A value that does not show itself, like pydantic's ``SecretStr``."""
-
-    def get_secret_value(self) -> str:
-        """The secret."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenAIOptions:
-    """``timeout_s``: until an answer begins, and again until it ends; ``retries``: attempts after the first."""
-
-    base_url: str
-    model: str
-    api_key: Secret | None
-    timeout_s: float
-    retries: int
-    max_tokens: int
-    temperature: float
-
-
 class OpenAIGenerator:
     """Streams one chat completion."""
 
     name = "openai"
     stand_in = False
 
-    def __init__(self, options: OpenAIOptions) -> None:
+    def __init__(self, options: EndpointOptions) -> None:
         """No connection is made before the first stream."""
         self._options = options
 
@@ -79,22 +58,16 @@ class OpenAIGenerator:
         except openai.OpenAIError as error:
             raise self._refusal(error) from None
         except json.JSONDecodeError:
-            raise self._malformed() from None
+            raise self._options.malformed("OpenAI") from None
         except httpx.HTTPError as error:  # once a stream has begun the SDK passes these on as they are
-            raise TransientProviderError(
-                f"{self._where}: the connection broke off ({type(error).__name__})", hint="try again"
-            ) from None
-
-    @property
-    def _where(self) -> str:
-        return f"the chat endpoint {self._options.base_url}"
+            raise self._options.broke_off(error) from None
 
     def _client(self) -> OpenAI:
         from openai import OpenAI
 
         options = self._options
         return OpenAI(
-            api_key=_key(options) or "none",
+            api_key=options.key or "none",
             base_url=options.base_url,
             timeout=options.timeout_s,
             max_retries=options.retries,
@@ -104,7 +77,7 @@ class OpenAIGenerator:
         """Headers not to be sent: what the SDK would read from variables of its own, and a key that is not set."""
         from openai import Omit
 
-        names = ["OpenAI-Organization", "OpenAI-Project", *([] if _key(self._options) else ["Authorization"])]
+        names = ["OpenAI-Organization", "OpenAI-Project", *([] if self._options.key else ["Authorization"])]
         return {name: Omit() for name in names}
 
     def _pieces(self, client: OpenAI, prompt: str) -> Iterator[GenerationPiece]:
@@ -124,9 +97,7 @@ class OpenAIGenerator:
             begun = time.monotonic()
             for chunk in stream:
                 if time.monotonic() - begun > options.timeout_s:
-                    raise TransientProviderError(
-                        f"{self._where} took longer than {options.timeout_s:g} s", hint="raise generation_timeout_s"
-                    )
+                    raise options.too_slow()
                 piece, end = self._read(chunk)
                 finish = end or finish
                 if piece.text or piece.usage:
@@ -145,55 +116,29 @@ class OpenAIGenerator:
             )
             finish = choice.finish_reason if choice else None
         except (AttributeError, TypeError, LookupError):
-            raise self._malformed() from None
+            raise self._options.malformed("OpenAI") from None
         if not isinstance(text, str):
-            raise self._malformed()
+            raise self._options.malformed("OpenAI")
         return GenerationPiece(text=text, usage=usage), finish
-
-    def _malformed(self) -> GenerationError:
-        return GenerationError(f"{self._where} sent a malformed event", hint="check that it speaks the OpenAI protocol")
 
     def _check_finish(self, finish: str | None) -> None:
         if finish is None:
-            raise TransientProviderError(f"{self._where} ended its stream early", hint="try again")
+            raise self._options.ended_early()
         if finish == "length":
-            raise GenerationError(
-                f"{self._where} cut the answer at {self._options.max_tokens} tokens",
-                hint="raise generation_max_tokens",
-            )
+            raise self._options.cut()
         if finish != "stop":
-            raise GenerationError(f"{self._where} stopped with {finish[:40]!r}", hint="ask differently")
+            raise self._options.stopped(finish)
 
     def _refusal(self, error: Exception) -> ProviderError:
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return TransientProviderError(
-                f"{self._where} did not answer within {self._options.timeout_s:g} s", hint="raise generation_timeout_s"
-            )
+            return self._options.silent()
         if isinstance(error, openai.APIConnectionError):
-            return TransientProviderError(
-                f"{self._where} cannot be reached", hint="check generation_base_url, and that the server runs"
-            )
-        if not isinstance(error, openai.APIStatusError):
-            return GenerationError(
-                f"{self._where} reported an error ({type(error).__name__})", hint="see the server's log"
-            )
-        status = error.status_code
-        if status in (408, 409, 429) or status >= 500:
-            return TransientProviderError(f"{self._where} answered {status}", hint="try again later")
-        return GenerationError(f"{self._where} answered {status}", hint=_HINTS.get(status, "see the server's log"))
-
-
-_HINTS = {
-    401: "check generation_api_key",
-    403: "check generation_api_key and what it may use",
-    404: "check generation_base_url (it usually ends in /v1) and generation_model",
-}
-
-
-def _key(options: OpenAIOptions) -> str:
-    return options.api_key.get_secret_value() if options.api_key else ""
+            return self._options.unreachable()
+        if isinstance(error, openai.APIStatusError):
+            return self._options.refused(error.status_code, f"{error.code} {error.message}")
+        return self._options.failed(error)
 
 
 def create(
@@ -204,21 +149,4 @@ def create(
     space_fingerprint: str | None,  # noqa: ARG001
 ) -> OpenAIGenerator:
     """The generator; raises ``SettingsError`` without a model, or without a key for OpenAI's own endpoint."""
-    base_url = str(settings["generation_base_url"] or OFFICIAL_URL)
-    if not settings["generation_model"]:
-        raise SettingsError("the generator 'openai' needs a model", hint="set generation_model")
-    if base_url == OFFICIAL_URL and not settings["generation_api_key"]:
-        raise SettingsError(
-            f"the chat endpoint {base_url} needs a key", hint="set generation_api_key, or generation_base_url"
-        )
-    return OpenAIGenerator(
-        OpenAIOptions(
-            base_url=base_url,
-            model=str(settings["generation_model"]),
-            api_key=settings["generation_api_key"],  # type: ignore[arg-type]
-            timeout_s=settings["generation_timeout_s"],  # type: ignore[arg-type]
-            retries=settings["generation_retries"],  # type: ignore[arg-type]
-            max_tokens=settings["generation_max_tokens"],  # type: ignore[arg-type]
-            temperature=settings["generation_temperature"],  # type: ignore[arg-type]
-        )
-    )
+    return OpenAIGenerator(EndpointOptions.of(settings, provider="openai", official_url=OFFICIAL_URL))

@@ -39,10 +39,11 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens as the provider reported them; ``None`` where it did not."""
+    """Tokens as the provider reported them, and their cost by the configured prices; ``None`` where it did not."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,8 @@ class Answer:
 
     ``nearest`` are titles or ids of passages that came close when the answer abstained: pointers, not
     citations. ``unsupported`` are the ``(start, end)`` spans of ``text`` without a valid citation.
-    ``removed_citations`` counts marks that named no passage.
+    ``removed_citations`` counts marks that named no passage. ``score`` is what a generator without a model
+    abstains by, on its own scale; it is no confidence.
     """
 
     question: str
@@ -64,6 +66,7 @@ class Answer:
     provider: str
     model: str | None = None
     stand_in: bool = False
+    score: float | None = None
     usage: Usage = field(default_factory=Usage)
     unsupported: tuple[tuple[int, int], ...] = ()
     removed_citations: int = 0
@@ -112,8 +115,9 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationPiece:
-    """A piece of a generator's stream: text, and usage where the provider reports it (last piece)."""
+    """A piece of a generator's stream: text, and usage and score where there are any (the last ones count)."""
 
     text: str = ""
     usage: Usage | None = None
+    score: float | None = None
     abstained: str | None = None

@@ -108,3 +108,8 @@ def test_spans_are_ordered_and_hold_every_visible_character_once(text: str, lang
         assert text[start:end] == text[start:end].strip()
         end_before = end
     assert text[end_before:].strip() == ""
+
+
+def test_rows_of_a_table_without_outer_bars_stand_alone() -> None:
+    text = "Code | Meaning\nE-402 | wind above its limit\nE-550 | level sensor faulty"
+    assert [text[start:end] for start, end in SentencexSplitter().sentences(text, "en")] == text.split("\n")

@@ -81,7 +81,7 @@ def test_headings_are_evidence_for_the_sentences_below_them() -> None:
 
 
 def test_marks_of_the_document_itself_are_never_taken_for_citations() -> None:
-    made = ask("What does the waggle dance tell other bees?", passages_of(BEES, TOWER))
+    made = ask("What does the waggle dance tell other bees?", passages_of(BEES, TOWER), create(extractive_sentences=1))
     assert made.text == "The waggle dance tells other bees where flowers are. [1]"
     assert [c.number for c in made.citations] == [1]
     assert made.removed_citations == 0
@@ -152,3 +152,22 @@ def test_echo_is_a_stand_in_that_returns_the_prompt_and_cites_nothing() -> None:
     assert made.text.startswith("`````text\n")
     assert made.citations == ()
     assert made.removed_citations == 0
+
+
+def test_an_identifier_that_no_passage_holds_is_not_answered_by_its_neighbour() -> None:
+    passages = passages_of("Code E-114 means that the two cylinders differ.")
+    assert ask("What does code E-114 mean?", passages).citations
+    assert ask("What does code E-115 mean?", passages).abstained
+
+
+def test_a_row_is_scored_with_the_first_row_of_its_table() -> None:
+    table = "| Reach | Greatest load |\n|---|---|\n| 24 m | 14 t |\n| 30 m | 9 t |\n"
+    asked: list[str] = []
+
+    def scorer(_question: str, sentences: Sequence[str]) -> list[float]:
+        asked.extend(sentences)
+        return [0.0] * len(sentences)
+
+    made = ask("greatest load at reach 30 m", passages_of(table), create(scorer, extractive_min_score=-3.0))
+    assert "Title 1 | Reach | Greatest load |: | 30 m | 9 t |" in asked
+    assert "| 30 m | 9 t | [1]" in made.text

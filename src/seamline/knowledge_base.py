@@ -130,6 +130,7 @@ class KnowledgeBase:
         A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
         ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
         """
+        self._require_owner()
         roots = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         values = self.settings.values
         options = SyncOptions(

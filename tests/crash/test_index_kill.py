@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import seamline
+from seamline.analyze.text import create as create_analyzer
 from seamline.doctor import examine
-from seamline.types import KeywordQuery
 
+WORDS = "valve tide crane lamp rope"
 KILLS = 20
 DOCUMENTS = 120
 
@@ -65,11 +66,11 @@ def test_rule_04_killed_at_random_moments_loses_no_acknowledged_document(tmp_pat
                 by_document = {
                     str(c.id) for d in snapshot.documents(kb.scope) for c in snapshot.chunks_of(kb.scope, d.id)
                 }
+                tags = [None if tag == "und" else tag for tag in snapshot.statistics(kb.scope).languages]
+                words = create_analyzer(kb.settings.values.mapping()).query(WORDS, [None, *tags])
                 query = kb.embedder().embed_query("common")
                 dense = {str(hit.chunk_id) for hit in snapshot.dense_pool(kb.scope, query, None)}
-                keyword = {
-                    str(hit.chunk_id) for hit in snapshot.keyword_pool(kb.scope, KeywordQuery(terms=("common",)), None)
-                }
+                keyword = {str(hit.chunk_id) for hit in snapshot.keyword_pool(kb.scope, words, None)}
         assert dense == keyword == by_document
         present = {path.name for path in docs.iterdir()}
         assert before & present <= documents, "an acknowledged document that still exists was lost"

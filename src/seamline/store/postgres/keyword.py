@@ -96,7 +96,7 @@ def _scored(
         statement = _RANKED.replace("{query}", words)
         parameters |= given
     else:
-        weights = _weights(session, kb, options, query.terms)
+        weights = _weights(session, kb, options, query)
         if not weights:
             return None
         statement = _BM25
@@ -109,13 +109,17 @@ def _scored(
     return statement.replace("{where}", admitted + "{more}"), parameters
 
 
-def _weights(session: Session, kb: Kb, options: Options, terms: Sequence[str]) -> list[tuple[bytes, float]]:
-    """``idf * (k1 + 1)`` of each term that occurs in the kb."""
+def _weights(session: Session, kb: Kb, options: Options, query: KeywordQuery) -> list[tuple[bytes, float]]:
+    """``count * idf * (k1 + 1)`` of each term that occurs in the kb; the count is the question's."""
+    counts = {term.encode("utf-8", "surrogatepass"): count for term, count in query.counted()}
     rows = session.query(
         "SELECT term, count(*) FROM seamline.postings WHERE kb = %s AND term = ANY(%s::bytea[]) GROUP BY term",
-        (kb.id, encoded(terms)),
+        (kb.id, list(counts)),
     )
-    return [(term, float(bm25.idf(kb.chunks, frequency)) * (options.bm25_k1 + 1)) for term, frequency in rows]
+    scale = options.bm25_k1 + 1
+    return [
+        (bytes(term), counts[bytes(term)] * float(bm25.idf(kb.chunks, frequency)) * scale) for term, frequency in rows
+    ]
 
 
 def _websearch(query: KeywordQuery) -> tuple[str, dict[str, object]]:

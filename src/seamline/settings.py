@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from seamline.errors import SettingsError
 PREFIX = "SEAMLINE_"
 RESERVED = frozenset({"HOME", "CONFIG", "DATA", "DOCS"})
 """Variables with the prefix that are not settings (beside ``SEAMLINE_TEST_*``)."""
-ALIASES = {"child_chars": "chunk_chars"}
+ALIASES = {"child_chars": "chunk_chars", "retrieve_k": "candidate_k"}
 
 MIB = 1024 * 1024
 
@@ -294,12 +294,12 @@ class LoadedSettings:
     sources: Mapping[str, str]
 
     def override(self, flags: Mapping[str, object]) -> LoadedSettings:
-        """A copy with some values replaced, as by flags; raises ``SettingsError``."""
+        """A copy with some values replaced, as by flags; an empty string is the default; raises ``SettingsError``."""
         given = {name: value for name, value in flags.items() if value is not None}
         for name in given:
             _known(name, f"the setting {name!r}")
         merged = {name: getattr(self.values, name) for name, source in self.sources.items() if source != "default"}
-        canonical = {ALIASES.get(name, name): value for name, value in given.items()}
+        canonical = {ALIASES.get(name, name): _flag(ALIASES.get(name, name), value) for name, value in given.items()}
         return LoadedSettings(_validated(merged | canonical), {**self.sources, **dict.fromkeys(canonical, "flag")})
 
 
@@ -314,52 +314,122 @@ def load(
     *,
     config: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
+    problems: list[SettingsError] | None = None,
 ) -> LoadedSettings:
-    """Settings from all sources; raises ``SettingsError`` naming the source of a bad value."""
+    """Settings from all sources; raises ``SettingsError`` naming the source of a bad value.
+
+    With ``problems`` a bad value is left at its default and the error is appended there, so that the rest can be
+    shown.
+    """
     environ = os.environ if environ is None else environ
+    found: dict[str, tuple[object, str]] = {}
+    for read in (lambda: _from_file(config, environ), lambda: _from_environment(environ)):
+        for name, value, source in _collected(read, problems):
+            found[name] = (value, source)
     values: dict[str, object] = {}
     sources = dict.fromkeys(Settings.model_fields, "default")
-    for name, (value, source) in {**_from_file(config, environ), **_from_environment(environ)}.items():
-        values[name], sources[name] = value, source
-    for name, value in values.items():
-        if name in _SECRETS and isinstance(value, str):
-            values[name] = _secret(value, environ, sources[name])
+    for name, (value, source) in found.items():
+        try:
+            checked = _secret(value, environ, source) if name in _SECRETS and isinstance(value, str) else value
+            if problems is not None:
+                _validated({name: checked}, {name: source})
+        except SettingsError as error:
+            if problems is None:
+                raise
+            problems.append(error)
+            continue
+        values[name], sources[name] = checked, source
     loaded = LoadedSettings(_validated(values, sources), sources)
     return loaded.override(flags) if flags else loaded
+
+
+def canonical(name: str) -> str:
+    """The name of a setting, however it is written: ``rrf_k``, ``SEAMLINE_RRF_K``, or an older name.
+
+    Raises ``SettingsError`` with a suggestion.
+    """
+    bare = name.strip().lower().removeprefix(PREFIX.lower())
+    return _known(bare, f"the setting {bare!r}")
+
+
+def bounds(name: str) -> str:
+    """What a setting accepts, in words: its choices, its limits, else its type."""
+    schema: dict[str, Any] = Settings.model_json_schema()["properties"][name]
+    options = schema.get("anyOf", [schema])
+    choices = [
+        str(value) for option in options for value in [*option.get("enum", []), *filter(None, [option.get("const")])]
+    ]
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    limits = [f"{sign} {option[key]}" for option in options for key, sign in signs.items() if key in option]
+    kinds = sorted({option["type"] for option in options if option.get("type", "null") != "null"})
+    return ", ".join(choices or limits or kinds)
 
 
 _SECRETS = frozenset(name for name, info in Settings.model_fields.items() if "SecretStr" in str(info.annotation))
 
 
-def _from_file(config: str | os.PathLike[str] | None, environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+def _collected(
+    read: Callable[[], Iterator[tuple[str, object, str]]], problems: list[SettingsError] | None
+) -> Iterator[tuple[str, object, str]]:
+    """What ``read`` yields; unknown names and unreadable files are raised, or gathered in ``problems``."""
+    try:
+        items = list(read())
+    except SettingsError as error:
+        if problems is None:
+            raise
+        problems.append(error)
+        return
+    for name, value, source in items:
+        where = source if source.startswith(PREFIX) else f"{name!r} in {source}"
+        try:
+            yield _known(name, where), value, source
+        except SettingsError as error:
+            if problems is None:
+                raise
+            problems.append(error)
+
+
+def _from_file(config: str | os.PathLike[str] | None, environ: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
     named = config or environ.get("SEAMLINE_CONFIG")
     path = Path(named) if named else Path("seamline.toml")
-    if not path.is_file():
-        if named:
-            raise SettingsError(f"{path}: no such settings file", hint="check --config and SEAMLINE_CONFIG")
-        return {}
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if named:
+            raise SettingsError(f"{path}: no such settings file", hint="check --config and SEAMLINE_CONFIG") from None
+        return
+    except OSError as error:
+        raise SettingsError(
+            f"{path}: cannot be read ({error.strerror})", hint="make it readable, or name another file with --config"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not valid TOML: {error}") from error
-    return {_known(name, f"{name!r} in {path}"): (value, str(path)) for name, value in table.items()}
+        raise SettingsError(f"{path}: not valid TOML: {error}", hint="write NAME = VALUE, one a line") from error
+    for name, value in table.items():
+        yield name, value, str(path)
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
-    found: dict[str, tuple[object, str]] = {}
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
+    """The variables that are settings; an empty one counts as not set."""
     for variable, value in environ.items():
         bare = variable.removeprefix(PREFIX)
-        if variable == bare or bare in RESERVED or bare.startswith("TEST_"):
-            continue
-        found[_known(bare.lower(), variable)] = (value if value != "" else None, variable)
-    return found
+        if variable != bare and value != "" and bare not in RESERVED and not bare.startswith("TEST_"):
+            yield bare.lower(), value, variable
+
+
+def _flag(name: str, value: object) -> object:
+    """The value of a flag or a keyword: a secret's reference is followed, an empty one is the default."""
+    if value == "":
+        return Settings.model_fields[name].default
+    return _secret(value, os.environ, f"the flag {name}") if name in _SECRETS and isinstance(value, str) else value
 
 
 def _known(name: str, where: str) -> str:
     canonical = ALIASES.get(name, name)
     if canonical in Settings.model_fields:
         return canonical
-    close = difflib.get_close_matches(name, [*Settings.model_fields, *ALIASES], n=1)
+    close = [
+        ALIASES.get(near, near) for near in difflib.get_close_matches(name, [*Settings.model_fields, *ALIASES], n=1)
+    ]
     shown = (PREFIX + close[0].upper() if where.startswith(PREFIX) else close[0]) if close else None
     raise SettingsError(
         f"unknown setting: {where}",
@@ -371,13 +441,18 @@ def _secret(value: str, environ: Mapping[str, str], source: str) -> SecretStr:
     kind, _, rest = value.partition(":")
     if kind == "env":
         if rest not in environ:
-            raise SettingsError(f"{source}: the secret reference env:{rest} names a variable that is not set")
+            raise SettingsError(
+                f"{source}: the secret reference env:{rest} names a variable that is not set", hint=f"export {rest}=..."
+            )
         return SecretStr(environ[rest])
     if kind == "file":
         try:
             return SecretStr(Path(rest).expanduser().read_text(encoding="utf-8").strip())
-        except OSError as error:
-            raise SettingsError(f"{source}: the secret file {rest} cannot be read ({error.strerror})") from error
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise SettingsError(
+                f"{source}: the secret file {rest} cannot be read ({why})", hint="write the secret alone into it"
+            ) from None
     return SecretStr(value)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from seamline.cli.options import Common, common, print_json
+from seamline.cli.options import Common, common, lenient, print_json
 
 
 @click.command("doctor")
@@ -29,32 +29,39 @@ def doctor_command(told: Common) -> int:
 
 @click.command("settings")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@common
+@lenient
 def settings_command(told: Common, names: tuple[str, ...]) -> int:
-    """Print every setting with its value and where the value came from; secrets are never shown."""
-    from seamline.cli import render
-    from seamline.settings import PREFIX, Settings
+    """Print every setting: its value, where the value came from, what it accepts; secrets are never shown.
 
-    loaded = told.settings()
+    A value that is refused is told below the table, and the exit code is 2.
+    """
+    from seamline import settings
+    from seamline.cli import printing, render
+    from seamline.errors import SettingsError
+
+    problems: list[SettingsError] = []
+    loaded = told.settings(problems)
+    chosen = {settings.canonical(name) for name in names} or settings.Settings.model_fields.keys()
     rows: list[dict[str, Any]] = [
         {
             "name": name,
-            "variable": f"{PREFIX}{name.upper()}",
+            "variable": f"{settings.PREFIX}{name.upper()}",
             "value": _shown(getattr(loaded.values, name)),
             "source": loaded.sources[name],
+            "accepted": settings.bounds(name),
             "description": info.description,
         }
-        for name, info in Settings.model_fields.items()
-        if not names or name in names
+        for name, info in settings.Settings.model_fields.items()
+        if name in chosen
     ]
-    unknown = set(names) - Settings.model_fields.keys()
-    if unknown:
-        raise click.UsageError(f"no such setting: {', '.join(sorted(unknown))}")
     if told.as_json:
-        print_json(rows)
+        refused = [{"message": problem.message, "hint": problem.hint} for problem in problems]
+        print_json({"settings": rows, "refused": refused})
     else:
         render.settings(rows)
-    return 0
+        for problem in problems:
+            printing.error(problem)
+    return SettingsError.exit_code if problems else 0
 
 
 def _shown(value: object) -> object:

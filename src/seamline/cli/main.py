@@ -5,6 +5,7 @@ Exit codes: 0 success, 1 the job failed in part or a check failed, 2 usage, 3 in
 
 from __future__ import annotations
 
+import difflib
 import json
 import logging
 import signal
@@ -15,7 +16,8 @@ from types import FrameType
 import click
 
 from seamline import __version__
-from seamline.errors import SeamlineError
+from seamline.cli import printing
+from seamline.errors import SeamlineError, UsageError
 
 COMMANDS = {
     "index": "indexing",
@@ -60,6 +62,16 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name.replace("-", "_") + "_command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a suggestion for a misspelt command."""
+        name = args[0]
+        close = [] if name in COMMANDS or name.startswith("-") else difflib.get_close_matches(name, COMMANDS, n=1)
+        if close:
+            raise click.UsageError(f"No such command {name!r}. Did you mean {close[0]!r}?", ctx)
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="seamline")
@@ -73,20 +85,44 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         status = cli.main(args=given, prog_name="seamline", standalone_mode=False)
-    except SeamlineError as error:
-        if "--debug" in given:
-            logging.getLogger("seamline").exception("%s", error.message)
-        sys.exit(_show(error, as_json="--json" in given))
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        sys.exit(_refuse(error, as_json="--json" in given))
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted; what was committed is kept, and the same command goes on from there", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except Exception as error:
+        if "--debug" in given:
+            logging.getLogger("seamline").exception("%s", error)
+        sys.exit(_show(_expected(error), as_json="--json" in given))
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _expected(error: Exception) -> SeamlineError:
+    """Any failure as an error with a message and a hint."""
+    if isinstance(error, SeamlineError):
+        return error
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return SeamlineError(
+            f"{where}{error.strerror}",
+            hint="check that it is there, yours, and that the disk has room; --debug shows where",
+        )
+    return SeamlineError(
+        f"unexpected {type(error).__name__}: {error}",
+        hint="a fault of Seamline, not yours; --debug shows where",
+    )
+
+
+def _refuse(error: click.ClickException, *, as_json: bool) -> int:
+    if not as_json:
+        error.show()
+        return error.exit_code
+    context = getattr(error, "ctx", None)
+    hint = f"{context.command_path} --help" if context is not None else "seamline --help"
+    return _show(UsageError(error.format_message(), hint=hint), as_json=True)
 
 
 def _show(error: SeamlineError, *, as_json: bool) -> int:
@@ -94,9 +130,7 @@ def _show(error: SeamlineError, *, as_json: bool) -> int:
         body = {"error": error.code, "message": error.message, "hint": error.hint, "retryable": error.retryable}
         click.echo(json.dumps(body, ensure_ascii=False))
     else:
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
-        if error.hint:
-            click.echo(f"{click.style('hint:', fg='cyan')} {error.hint}", err=True)
+        printing.error(error)
     return error.exit_code
 
 

@@ -44,11 +44,11 @@ class Common:
             found[name.strip().lower().removeprefix("seamline_")] = value.strip()
         return found
 
-    def settings(self) -> LoadedSettings:
-        """Settings from all sources, flags included."""
+    def settings(self, problems: list[SettingsError] | None = None) -> LoadedSettings:
+        """Settings from all sources, flags included; see ``settings.load`` for ``problems``."""
         from seamline import settings
 
-        return settings.load(self.flags(), config=self.config)
+        return settings.load(self.flags(), config=self.config, problems=problems)
 
     def open(self, **flags: object) -> KnowledgeBase:
         """The knowledge base, as the principal that ``--as`` and ``--groups`` name."""
@@ -71,7 +71,16 @@ class Common:
 
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the shared options; the command receives them as one ``Common``."""
+    """Add the shared options; the command receives them as one ``Common``. A bad setting ends it at once."""
+    return _with_options(command, None)
+
+
+def lenient(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As ``common``, for a command that itself shows what is wrong with the settings."""
+    return _with_options(command, [])
+
+
+def _with_options(command: Callable[..., Any], problems: list[SettingsError] | None) -> Callable[..., Any]:
 
     @click.option("--kb", default="default", show_default=True, metavar="NAME", help="Knowledge base.")
     @click.option("--home", type=click.Path(path_type=Path), help="Home folder [default: SEAMLINE_HOME].")
@@ -99,7 +108,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:  # noqa: ANN401
         members = tuple(group.strip() for group in groups.split(",") if group.strip())
         told = Common(kb, home, workspace, as_name, members, config, assignments, as_json, debug, generation)
-        level = "DEBUG" if debug else told.settings().values.log_level
+        level = "DEBUG" if debug else told.settings(problems).values.log_level
         logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
         return command(told, **rest)
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from seamline.cli.printing import escape, printable
 from seamline.types import (
     Answer,
     AnswerCompleted,
@@ -167,7 +167,7 @@ def _passage(passage: Passage, *, explain: bool) -> None:
     chunk, stages = passage.chunk, passage.stages
     console.print(f"[bold cyan]{passage.rank}[/] [bold]{escape(_title(chunk))}[/] [dim]{escape(_place(chunk))}[/]")
     terms = stages.matched_terms or ()
-    console.print(_snippet(chunk.text, terms))
+    console.print(_snippet(printable(chunk.text), terms))
     legs = []
     if stages.cosine is not None:
         legs.append(f"cosine {stages.cosine:.3f}" + (f" (#{stages.dense_rank})" if stages.dense_rank else ""))
@@ -194,7 +194,7 @@ def answer(result: RetrievalResult, events: Iterable[AnswerEvent]) -> Answer:
     wrote = False
     for event in events:
         if isinstance(event, AnswerDelta):
-            console.print(Text(event.text), end="")
+            console.print(Text(printable(event.text)), end="")
             wrote = True
         elif isinstance(event, AnswerCompleted):
             console.print() if wrote else None
@@ -215,7 +215,7 @@ def final_answer(value: Answer, *, text_shown: bool = False) -> None:
             console.print(f"  [dim]nearest, not cited: {escape(title)}[/]")
         return
     if not text_shown:
-        console.print(Text(value.text))
+        console.print(Text(printable(value.text)))
     if value.stand_in:
         console.print(f"[yellow]stand-in:[/] {escape(value.provider)} did not write an answer")
     console.print()
@@ -275,7 +275,14 @@ def findings(found: Sequence[Finding]) -> None:
 def settings(rows: Sequence[dict[str, Any]]) -> None:
     """Every setting, its value and source."""
     table = Table(
-        "setting", "value", "source", "why one would change it", box=None, header_style="bold", pad_edge=False
+        "setting",
+        "value",
+        "source",
+        "accepted",
+        "why one would change it",
+        box=None,
+        header_style="bold",
+        pad_edge=False,
     )
     for row in rows:
         changed = row["source"] != "default"
@@ -284,6 +291,7 @@ def settings(rows: Sequence[dict[str, Any]]) -> None:
             row["name"],
             f"[bold]{escape(value)}[/]" if changed else escape(value),
             escape(row["source"]),
+            escape(row["accepted"]),
             row["description"],
         )
     console.print(table)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.text import Text
 
 from seamline.chunkers import chunker_for
+from seamline.cli.printing import escape
 from seamline.cli.render import console
 
 if TYPE_CHECKING:

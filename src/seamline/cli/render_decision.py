@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from seamline.cli.printing import escape
 
 if TYPE_CHECKING:
     from seamline.evaluation.gate import Decision

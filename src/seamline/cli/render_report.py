@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from seamline.cli.printing import escape
 
 if TYPE_CHECKING:
     from seamline.evaluation.answers import AnswerReport, Shares

@@ -70,8 +70,7 @@ def _texts_of_kb(kb: KnowledgeBase) -> Callable[[str], str | None]:
 
 
 def _show(found: Verification) -> None:
-    from rich.markup import escape
-
+    from seamline.cli.printing import escape
     from seamline.cli.render import console
 
     for item in found.citations:

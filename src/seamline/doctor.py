@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seamline import registry
+from seamline import registry, spaces
 from seamline.errors import SeamlineError
+from seamline.settings import Settings
 from seamline.types import Binding, Finding, KbStatistics
 
 if TYPE_CHECKING:
@@ -36,8 +38,45 @@ def examine(kb: KnowledgeBase) -> list[Finding]:
                 samples=tuple(state.document_id for state in failed[:5]),
             )
         )
-    findings += _providers(kb)
-    findings += _disk(kb)
+    findings += _providers(kb.settings.values)
+    if kb.folder is not None:
+        findings += _disk(kb.folder)
+    return _sorted(findings)
+
+
+def examine_installation(settings: Settings, home: Path) -> list[Finding]:
+    """Findings on what a first knowledge base would be made with, errors first."""
+    findings = [
+        Finding(
+            severity="info",
+            check="knowledge base",
+            message=f"none under {home} yet",
+            remedy="`seamline index FOLDER` makes one",
+        )
+    ]
+    try:
+        space = spaces.embedder_for(settings, None, home).space
+    except (SeamlineError, OSError) as error:
+        hint = error.hint if isinstance(error, SeamlineError) else "check the model cache's folder"
+        findings.append(Finding(severity="error", check="embedder", message=str(error).split("\n")[0], remedy=hint))
+    else:
+        findings.append(
+            Finding(
+                severity="warning" if space.stand_in else "info",
+                check="stand-in" if space.stand_in else "embedder",
+                message=f"a new kb would be embedded by {space.provider} {space.model}"
+                + (": a stand-in, it matches words, not meaning" if space.stand_in else ""),
+                remedy='pip install "seamline[local]", then `seamline models pull`' if space.stand_in else None,
+            )
+        )
+    findings += _providers(settings)
+    existing = next((folder for folder in (home, *home.parents) if folder.is_dir()), None)
+    if existing is not None:
+        findings += _disk(existing)
+    return _sorted(findings)
+
+
+def _sorted(findings: Iterable[Finding]) -> list[Finding]:
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(findings, key=lambda finding: order.get(finding.severity, 3))
 
@@ -77,8 +116,7 @@ def _space(kb: KnowledgeBase, bound: Binding | None, statistics: KbStatistics) -
         )
 
 
-def _providers(kb: KnowledgeBase) -> Iterator[Finding]:
-    values = kb.settings.values
+def _providers(values: Settings) -> Iterator[Finding]:
     chosen: tuple[tuple[registry.Kind, str], ...] = (
         ("rerankers", values.rerank_provider),
         ("generators", values.generation_provider),
@@ -99,10 +137,8 @@ def _providers(kb: KnowledgeBase) -> Iterator[Finding]:
     yield Finding(severity="info", check="sqlite", message=f"SQLite {sqlite3.sqlite_version}")
 
 
-def _disk(kb: KnowledgeBase) -> Iterator[Finding]:
-    if kb.folder is None:
-        return
-    free = shutil.disk_usage(kb.folder).free
+def _disk(folder: Path) -> Iterator[Finding]:
+    free = shutil.disk_usage(folder).free
     if free < LOW_DISK_BYTES:
         yield Finding(
             severity="warning",

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from seamline.types import (
-    AnswerEvent,
     Binding,
     Block,
     Candidate,
@@ -350,13 +349,6 @@ class SupportChecker(Protocol):
 
     def __call__(self, sentence: str, source: str) -> tuple[Support, int, int]:
         """The verdict and the best supporting ``(start, end)`` in ``source``."""
-
-
-class Answerer(Protocol):
-    """The generation stage as the pipeline sees it."""
-
-    def __call__(self, question: str) -> Iterator[AnswerEvent]:
-        """Deltas, then exactly one terminal event."""
 
 
 # --- evaluation, traces -------------------------------------------------------------------------------

@@ -108,10 +108,10 @@ def providers() -> Iterator[ProviderInfo]:
 def factory(kind: Kind, name: str) -> Callable[..., Any]:
     """The provider's factory.
 
-    Raises ``SettingsError`` for an unknown name (with a suggestion) and ``MissingExtraError`` where a package
-    that it needs is not installed.
+    Raises ``SettingsError`` for an unknown name (with a suggestion), for a name that two packages claim and for a
+    provider that cannot be loaded, and ``MissingExtraError`` where a package that it needs is not installed.
     """
-    points = {point.name: point for point in _points(kind)}
+    points = _unique(kind)
     if name not in points:
         close = difflib.get_close_matches(name, points, n=1)
         hint = f"did you mean {close[0]}?" if close else f"installed: {', '.join(sorted(points)) or 'none'}"
@@ -123,7 +123,13 @@ def factory(kind: Kind, name: str) -> Callable[..., Any]:
             f"{kind.removesuffix('s')} {name!r} needs {', '.join(missing)}, which is not installed",
             hint=f'pip install "seamline[{known.extra}]"' if known.extra else "reinstall seamline",
         )
-    loaded = points[name].load()
+    try:
+        loaded = points[name].load()
+    except (ImportError, AttributeError) as error:
+        raise SettingsError(
+            f"{kind.removesuffix('s')} {name!r} of {_distribution(points[name])} cannot be loaded: {error}",
+            hint=f"reinstall or remove the package {_distribution(points[name])}",
+        ) from error
     if not callable(loaded):
         raise SettingsError(f"the entry point {points[name].value!r} of {name!r} is not callable")
     return loaded  # type: ignore[no-any-return]
@@ -137,6 +143,20 @@ def is_stand_in(kind: Kind, name: str) -> bool:
 
 def _points(kind: Kind) -> list[EntryPoint]:
     return list(entry_points(group=f"seamline.{kind}"))
+
+
+def _unique(kind: Kind) -> dict[str, EntryPoint]:
+    """Entry points by name; two packages that claim one name are an error, not a matter of their order."""
+    found: dict[str, EntryPoint] = {}
+    for point in _points(kind):
+        other = found.setdefault(point.name, point)
+        if other.value != point.value:
+            raise SettingsError(
+                f"two {kind} are named {point.name!r}: {other.value} of {_distribution(other)} and {point.value} of "
+                f"{_distribution(point)}",
+                hint="remove one of the two packages",
+            )
+    return found
 
 
 def _distribution(point: EntryPoint) -> str:

@@ -132,3 +132,25 @@ def assert_known(line: str, known: dict[str, click.Command], where: str) -> None
     assert path != "seamline" or len(words) == 1 or words[1].startswith("-"), f"{where}: no such command: {line}"
     given = {word.split("=")[0] for word in words if word.startswith("--") and word != "--"}
     assert given <= options, f"{where}: {line}: {sorted(given - options)}"
+
+
+def test_every_command_that_a_message_names_exists() -> None:
+    known = set(command_line())
+    named = [
+        (path.name, found)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for found in re.findall(r"`(seamline [a-z][^`]*)`", path.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 20
+    for file, line in named:
+        words = line.split()
+        depth = 1
+        while depth < len(words) and " ".join(words[: depth + 1]) in known:
+            depth += 1
+        command = command_line()[" ".join(words[:depth])]
+        assert depth > 1, f"{file}: there is no `{line}`"
+        assert not (isinstance(command, click.Group) and depth < len(words) and words[depth].isalpha()), (
+            f"{file}: there is no `{line}`"
+        )
+        flags = {flag for parameter in command.params for flag in [*parameter.opts, *parameter.secondary_opts]}
+        assert {word for word in words if re.fullmatch(r"--[a-z-]+", word)} <= flags, f"{file}: `{line}`"

@@ -1,3 +1,5 @@
+from importlib.metadata import EntryPoint
+
 import pytest
 
 from seamline import registry
@@ -36,3 +38,19 @@ def test_stand_ins_are_marked() -> None:
     assert registry.is_stand_in("rerankers", "lexical")
     assert registry.is_stand_in("generators", "echo")
     assert not registry.is_stand_in("embedders", "local")
+
+
+def test_a_name_that_two_packages_claim_is_an_error_naming_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("twice", "one.module:create", "seamline.stores"), EntryPoint("twice", "two:create", "x")]
+    monkeypatch.setattr(registry, "_points", lambda kind: points if kind == "stores" else [])
+    with pytest.raises(SettingsError, match=r"one\.module:create.*two:create"):
+        registry.factory("stores", "twice")
+
+
+@pytest.mark.parametrize("value", ["no_such_module_anywhere:create", "json:no_such_name"])
+def test_a_provider_that_cannot_be_loaded_is_an_error_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setattr(registry, "_points", lambda _kind: [EntryPoint("broken", value, "seamline.stores")])
+    with pytest.raises(SettingsError, match="'broken' of unknown cannot be loaded"):
+        registry.factory("stores", "broken")

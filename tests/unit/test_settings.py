@@ -27,7 +27,8 @@ def test_each_source_beats_the_one_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "hint"),
     [
-        ({"SEAMLINE_RETREIVE_K": "8"}, "settings"),
+        ({"SEAMLINE_RETREIVE_K": "8"}, "SEAMLINE_CANDIDATE_K"),
+        ({"SEAMLINE_XQZWV": "8"}, "settings"),
         ({"SEAMLINE_CANDIDATEK": "8"}, "SEAMLINE_CANDIDATE_K"),
         ({"SEAMLINE_FUSION_ALHPA": "0.5"}, "SEAMLINE_FUSION_ALPHA"),
     ],
@@ -99,3 +100,45 @@ def test_overriding_keeps_what_was_set_before() -> None:
     assert (loaded.values.rrf_k, loaded.values.candidate_k, loaded.sources["candidate_k"]) == (30, 7, "flag")
     with pytest.raises(SettingsError, match="unknown setting"):
         loaded.override({"candidat_k": 7})
+
+
+def test_secret_references_work_in_flags_and_keywords(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANTED_KEY", "planted-secret-3")
+    values = settings.load({"generation_api_key": "env:PLANTED_KEY"}, environ={}).values
+    assert values.generation_api_key is not None
+    assert values.generation_api_key.get_secret_value() == "planted-secret-3"
+    file = tmp_path / "key"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        settings.load({"generation_api_key": f"file:{file}"}, environ={})
+
+
+def test_an_empty_variable_is_not_set_and_an_empty_flag_is_the_default(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text("candidate_k = 10\nmin_cosine = 0.5\n", encoding="utf-8")
+    loaded = settings.load({"min_cosine": ""}, config=file, environ={"SEAMLINE_CANDIDATE_K": ""})
+    assert (loaded.values.candidate_k, loaded.sources["candidate_k"]) == (10, str(file))
+    assert (loaded.values.min_cosine, loaded.sources["min_cosine"]) == (None, "flag")
+
+
+def test_a_settings_file_that_cannot_be_read_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read"):
+        settings.load(config=tmp_path, environ={})
+
+
+def test_all_problems_are_told_together() -> None:
+    environ = {"SEAMLINE_RRF_K": "-1", "SEAMLINE_MODE": "magic", "SEAMLINE_NONSENSE": "1", "SEAMLINE_CANDIDATE_K": "7"}
+    problems: list[SettingsError] = []
+    loaded = settings.load(environ=environ, config=None, problems=problems)
+    assert loaded.values.candidate_k == 7
+    assert (loaded.values.rrf_k, loaded.sources["rrf_k"]) == (60.0, "default")
+    assert {name for name in environ if any(name in p.message for p in problems)} == environ.keys() - {
+        "SEAMLINE_CANDIDATE_K"
+    }
+
+
+def test_what_a_setting_accepts_is_told() -> None:
+    assert settings.bounds("fusion_alpha") == "≥ 0, ≤ 1"
+    assert settings.bounds("mode") == "economy, dense, keyword, hybrid"
+    assert settings.bounds("condense") == "boolean"
+    assert settings.canonical("SEAMLINE_CHILD_CHARS") == "chunk_chars"

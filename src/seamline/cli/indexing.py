@@ -63,7 +63,8 @@ def _exit_code(report: SyncReport) -> int:
 
 @click.command("status")
 @common
-def status_command(told: Common) -> int:
+@click.option("--documents", "listed", is_flag=True, help="List the documents that you may read.")
+def status_command(told: Common, listed: bool) -> int:
     """Show what a knowledge base holds, and which documents could not be indexed and why."""
     from seamline.cli import render
 
@@ -72,6 +73,7 @@ def status_command(told: Common) -> int:
         states = snapshot.states(kb.scope)
         bound = snapshot.binding(kb.scope)
         folder = str(kb.folder) if kb.folder else None
+        documents = [document.id for document in snapshot.documents(kb.scope)] if listed else None
     failed = [state for state in states.values() if state.status.value == "failed"]
     shown: dict[str, Any] = {
         "kb": told.kb,
@@ -89,6 +91,8 @@ def status_command(told: Common) -> int:
             for s in sorted(failed, key=lambda s: s.document_id)
         ],
     }
+    if documents is not None:
+        shown["document_ids"] = sorted(documents)
     if told.as_json:
         print_json(shown)
     else:

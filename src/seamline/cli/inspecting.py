@@ -13,13 +13,21 @@ from seamline.cli.options import Common, common, lenient, print_json
 @click.command("doctor")
 @common
 def doctor_command(told: Common) -> int:
-    """Check a knowledge base and this installation; exit code 1 on any error found."""
-    from seamline import wire
-    from seamline.cli import render
-    from seamline.doctor import examine
+    """Check a knowledge base and this installation; exit code 1 on any error found.
 
-    with told.open() as kb:
-        findings = examine(kb)
+    Before the first index it checks the installation alone.
+    """
+    from seamline import transfer, wire
+    from seamline.cli import render
+    from seamline.doctor import examine, examine_installation
+    from seamline.settings import home_dir
+
+    home = home_dir(told.home)
+    if transfer.listed(home, None):
+        with told.open() as kb:
+            findings = examine(kb)
+    else:
+        findings = examine_installation(told.settings().values, home)
     if told.as_json:
         print_json(wire.plain(findings))
     else:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import difflib
 import json
-import logging
 import signal
 import sys
+import traceback
 from importlib import import_module
 from types import FrameType
 
@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(141)
     except Exception as error:
         if "--debug" in given:
-            logging.getLogger("seamline").exception("%s", error)
+            traceback.print_exception(error)
         sys.exit(_show(_expected(error), as_json="--json" in given))
     sys.exit(status if isinstance(status, int) else 0)
 

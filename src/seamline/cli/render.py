@@ -137,6 +137,8 @@ def status(shown: dict[str, Any]) -> None:
     for name, value in rows.items():
         table.add_row(f"[dim]{name}[/]", value)
     console.print(table)
+    for document in shown.get("document_ids", ()):
+        console.print(escape(document), soft_wrap=True)
     if shown["failed"]:
         failed = Table("not indexed", "reason", "again?", box=None, header_style="bold red", pad_edge=False)
         for row in shown["failed"]:

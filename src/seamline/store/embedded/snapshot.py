@@ -224,7 +224,8 @@ class EmbeddedSnapshot:
         place = self._index.document(document_id)
         if place is None or not admitted.documents[place]:
             raise NotFoundError(
-                f"no document {document_id!r}", hint="`seamline list` shows the documents that you may read"
+                f"no document {document_id!r}",
+                hint="`seamline status --documents` lists those you may read",
             )
         return place
 

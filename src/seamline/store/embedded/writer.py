@@ -101,7 +101,8 @@ class EmbeddedWriter:
             number = self._number(document_id)
             if number is None:
                 raise NotFoundError(
-                    f"no document {document_id!r}", hint="`seamline list` shows the documents that there are"
+                    f"no document {document_id!r}",
+                    hint="`seamline status --documents` lists them",
                 )
             row = (access_to_json(readable_by), number)
             self._connection.execute("UPDATE documents SET readable_by = ? WHERE number = ?", row)

@@ -100,7 +100,8 @@ class PostgresWriter:
             )
             if not cursor.rowcount:
                 raise NotFoundError(
-                    f"no document {document_id!r}", hint="`seamline list` shows the documents that there are"
+                    f"no document {document_id!r}",
+                    hint="`seamline status --documents` lists them",
                 )
 
     def bind(self, binding: Binding) -> None:

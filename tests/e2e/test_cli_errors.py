@@ -26,12 +26,12 @@ def bare(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
 
 
 def test_a_misspelt_command_is_told_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
-    ran = bare(capsys, "serach", "x")
+    ran = bare(capsys, "seerch", "x")
     assert (ran.code, ran.out) == (2, "")
     assert "Did you mean 'search'?" in ran.err
 
 
-@pytest.mark.parametrize("arguments", [("serach", "x", "--json"), ("search", "--json"), ("index", "--nope", "--json")])
+@pytest.mark.parametrize("arguments", [("seerch", "x", "--json"), ("search", "--json"), ("index", "--nope", "--json")])
 def test_usage_errors_are_json_where_json_is_asked_for(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
 ) -> None:

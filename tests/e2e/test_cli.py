@@ -185,7 +185,7 @@ def test_doctor_is_clean_and_names_the_stand_in(indexed: Cli) -> None:
 
 
 def test_settings_show_values_and_sources(cli: Cli) -> None:
-    rows = {row["name"]: row for row in cli("settings", "--json", "--set", "rrf_k=10").json()}
+    rows = {row["name"]: row for row in cli("settings", "--json", "--set", "rrf_k=10").json()["settings"]}
     assert (rows["rrf_k"]["value"], rows["rrf_k"]["source"]) == (10, "flag")
     assert rows["candidate_k"]["source"] == "default"
     assert cli("settings", "rrf_k").code == 0

@@ -43,7 +43,7 @@ def windows(text: str, sizes: ChunkSizes) -> Iterator[Span]:
         if span is not None and span[1] > position:
             yield span
         # An overlap that would not leave room for anything new is dropped.
-        following = overlapped(text, stop, len(text), begin + 1, sizes.overlap) if stop < len(text) else stop
+        following = overlapped(text, stop, begin + 1, sizes.overlap) if stop < len(text) else stop
         position, begin = stop, following if stop - following < sizes.target // 2 else stop
 
 

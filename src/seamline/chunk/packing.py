@@ -90,10 +90,10 @@ def _parts(document: Document, unit: Unit, sizes: ChunkSizes, splitter: Sentence
 
 def _beginning(text: str, piece: _Piece, overlap: int) -> int:
     """Where the chunk that begins with a piece starts: earlier only inside a unit that was cut."""
-    return piece.start if piece.after is None else overlapped(text, piece.start, piece.end, piece.after, overlap)
+    return piece.start if piece.after is None else overlapped(text, piece.start, piece.after, overlap)
 
 
-def overlapped(text: str, start: int, end: int, lowest: int, overlap: int) -> int:
+def overlapped(text: str, start: int, lowest: int, overlap: int) -> int:
     """Up to ``overlap`` characters before ``start``, not before ``lowest``, at the beginning of a word if possible."""
     if overlap == 0:
         return start
@@ -101,8 +101,8 @@ def overlapped(text: str, start: int, end: int, lowest: int, overlap: int) -> in
     if earliest > lowest:
         # Begin with a whole word where there is one.
         earliest = next((i + 1 for i in range(earliest, start - 1) if text[i].isspace()), earliest)
-    span = trim(text, boundary_at_or_after(text, earliest), end)
-    return min(start, span[0]) if span is not None else start
+    span = trim(text, boundary_at_or_after(text, earliest), start)
+    return span[0] if span is not None else start
 
 
 def joined(document: Document, drafts: list[Draft], sizes: ChunkSizes) -> list[Draft]:

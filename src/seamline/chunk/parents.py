@@ -64,7 +64,7 @@ def _filled(text: str, children: Sequence[Draft], sizes: ParentSizes) -> Iterato
         if count and child.end - start > room:
             yield Family(parent, count)
             before, start, count = parent, child.start, 0
-            parent = replace(child, start=overlapped(text, child.start, child.end, before.start, sizes.overlap))
+            parent = replace(child, start=overlapped(text, child.start, before.start, sizes.overlap))
         parent = replace(parent, end=max(parent.end, child.end), last=child.last)
         count += 1
     yield Family(parent, count)

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from seamline.kit import chunk_loaded_documents as chunk_loaded_documents
     from seamline.kit import load_documents as load_documents
     from seamline.knowledge_base import KnowledgeBase as KnowledgeBase
-    from seamline.knowledge_base import answer_question as answer_question
-    from seamline.knowledge_base import build_index as build_index
     from seamline.knowledge_base import open as open
-    from seamline.knowledge_base import retrieve_passages as retrieve_passages
+    from seamline.shortcuts import answer_question as answer_question
+    from seamline.shortcuts import build_index as build_index
+    from seamline.shortcuts import retrieve_passages as retrieve_passages
     from seamline.types import Answer as Answer
     from seamline.types import Chunk as Chunk
     from seamline.types import Citation as Citation
@@ -38,12 +38,12 @@ _HOMES = {
     "Scope": "types",
     "Scored": "types",
     "SeamlineError": "errors",
-    "answer_question": "knowledge_base",
-    "build_index": "knowledge_base",
+    "answer_question": "shortcuts",
+    "build_index": "shortcuts",
     "chunk_loaded_documents": "kit",
     "load_documents": "kit",
     "open": "knowledge_base",
-    "retrieve_passages": "knowledge_base",
+    "retrieve_passages": "shortcuts",
 }
 
 __version__ = "0.1.0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -96,6 +97,7 @@ class KnowledgeBase:
         self._pipeline: Pipeline | None = None
         self._generation = generation
         self._embedders: dict[Fingerprint | None, Embedder] = {}
+        self._opening = threading.RLock()
 
     def __enter__(self) -> KnowledgeBase:
         return self
@@ -262,45 +264,52 @@ class KnowledgeBase:
         return calibration.load(self._folder, bound.space_fingerprint if bound else None)
 
     def pipeline(self) -> Pipeline:
-        """The online half over this kb; raises ``NotFoundError`` when nothing was ever indexed."""
-        if self._pipeline is None:
-            store = self._open_store(create=False)
-            self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
-            self._pipeline = Pipeline(
-                store,
-                self.settings,
-                embedder=self._embedder_of,
-                analyzer=self._analyzer,
-                traces=self._traces,
-                calibration=self.calibration(),
-                corpus=str(self._folder.name if self._folder is not None else id(store)),
-            )
+        """The online half over this kb, one for all threads; raises ``NotFoundError`` when nothing was ever indexed."""
+        with self._opening:
+            return self._pipeline or self._compose()
+
+    def _compose(self) -> Pipeline:
+        store = self._open_store(create=False)
+        self._traces = TraceStore(self._folder / "traces.sqlite") if self._folder is not None else None
+        self._pipeline = Pipeline(
+            store,
+            self.settings,
+            embedder=self._embedder_of,
+            analyzer=self._analyzer,
+            traces=self._traces,
+            calibration=self.calibration(),
+            corpus=str(self._folder.name if self._folder is not None else id(store)),
+        )
         return self._pipeline
 
     def _embedder_of(self, bound: Binding | None) -> Embedder:
         space = bound.space_fingerprint if bound is not None else None
-        if space not in self._embedders:
-            self._embedders[space] = spaces.embedder_for(self.settings.values, bound, self.home)
-        return self._embedders[space]
+        with self._opening:
+            if space not in self._embedders:
+                self._embedders[space] = spaces.embedder_for(self.settings.values, bound, self.home)
+            return self._embedders[space]
 
     def _open_store(self, *, create: bool) -> Store:
-        if self._store is None:
-            values = self.settings.values
-            if values.store == "memory":
-                if not create:
-                    raise NotFoundError(f"nothing was indexed into {self.name!r} yet", hint="call index(...) first")
-                kind, self._folder = "memory", None
-            else:
-                record = Catalogue(self.home).open_kb(self.workspace, self.name, create=create, store=values.store)
-                kind, self._folder = record.store, record.folder
-            make = partial(registry.factory("stores", kind), values.mapping(), workspace=self.workspace, kb=self.name)
-            folder = self._folder
-            if kind == "embedded" and folder is not None:
-                self._store = GenerationalStore(folder, lambda place: make(folder=place), pinned=self._generation)
-            elif self._generation is not None:
-                raise UnavailableError(f"the store {kind!r} has no index generations", hint="leave --generation out")
-            else:
-                self._store = make(folder=folder)
+        with self._opening:
+            return self._store or self._opened(create=create)
+
+    def _opened(self, *, create: bool) -> Store:
+        values = self.settings.values
+        if values.store == "memory":
+            if not create:
+                raise NotFoundError(f"nothing was indexed into {self.name!r} yet", hint="call index(...) first")
+            kind, self._folder = "memory", None
+        else:
+            record = Catalogue(self.home).open_kb(self.workspace, self.name, create=create, store=values.store)
+            kind, self._folder = record.store, record.folder
+        make = partial(registry.factory("stores", kind), values.mapping(), workspace=self.workspace, kb=self.name)
+        folder = self._folder
+        if kind == "embedded" and folder is not None:
+            self._store = GenerationalStore(folder, lambda place: make(folder=place), pinned=self._generation)
+        elif self._generation is not None:
+            raise UnavailableError(f"the store {kind!r} has no index generations", hint="leave --generation out")
+        else:
+            self._store = make(folder=folder)
         return self._store
 
     def _request(
@@ -356,34 +365,6 @@ class ScopedRetriever:
             "rerank_provider": self._kb.pipeline().settings.rerank_provider,
             "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
         }
-
-
-def build_index(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    *,
-    kb: str = "default",
-    **options: Any,  # noqa: ANN401
-) -> KnowledgeBase:
-    """Index folders or files into a knowledge base and return it. ``options`` are those of ``open``."""
-    opened = open(kb, **options)
-    opened.index(paths)
-    return opened
-
-
-def retrieve_passages(query: str, *, kb: KnowledgeBase | str = "default", **options: Any) -> RetrievalResult:  # noqa: ANN401
-    """Retrieve from an open knowledge base, or from one by name. ``options`` are those of ``retrieve``."""
-    if isinstance(kb, KnowledgeBase):
-        return kb.retrieve(query, **options)
-    with open(kb) as opened:
-        return opened.retrieve(query, **options)
-
-
-def answer_question(question: str, *, kb: KnowledgeBase | str = "default", **options: Any) -> Answer:  # noqa: ANN401
-    """Answer from an open knowledge base, or from one by name. ``options`` are those of ``ask``."""
-    if isinstance(kb, KnowledgeBase):
-        return kb.ask(question, **options)
-    with open(kb) as opened:
-        return opened.ask(question, **options)
 
 
 def _accepted(value: MetadataValue | Sequence[MetadataValue]) -> frozenset[MetadataValue]:

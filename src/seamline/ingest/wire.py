@@ -12,10 +12,11 @@ from itertools import pairwise
 from typing import Any, BinaryIO, get_args
 
 from seamline.ports import Parsed
-from seamline.types import Block, BlockKind, Page, ParseStatus, Quality
+from seamline.types import Block, BlockKind, Page, ParseStatus, PlaceUnit, Quality
 
 _LENGTHS = struct.Struct(">IQ")
 _KINDS = frozenset(get_args(BlockKind))
+_UNITS = frozenset(get_args(PlaceUnit))
 
 
 class FrameError(Exception):
@@ -58,7 +59,7 @@ def from_parsed(parsed: Parsed) -> tuple[dict[str, Any], bytes]:
     header = {
         "media_type": parsed.media_type,
         "blocks": [[b.kind, b.char_start, b.char_end, b.level, b.title, b.group] for b in parsed.blocks],
-        "pages": [[p.index, p.label, p.char_start, p.char_end] for p in parsed.pages],
+        "pages": [[p.index, p.label, p.char_start, p.char_end, p.unit] for p in parsed.pages],
         "title": parsed.title,
         "language": parsed.language,
         "metadata": dict(parsed.metadata),
@@ -79,8 +80,8 @@ def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
             for kind, start, end, level, title, group in header["blocks"]
         )
         pages = tuple(
-            Page(index=index, label=label, char_start=start, char_end=end)
-            for index, label, start, end in header["pages"]
+            Page(index=index, label=label, char_start=start, char_end=end, unit=unit)
+            for index, label, start, end, unit in header["pages"]
         )
         parsed = Parsed(
             text=text,
@@ -99,6 +100,8 @@ def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
         raise FrameError(f"not a parser's answer ({type(error).__name__})") from error
     if any(block.kind not in _KINDS for block in blocks):
         raise FrameError("a block of an unknown kind")
+    if any(page.unit not in _UNITS for page in pages):
+        raise FrameError("a place of an unknown unit")
     for name, ranges in (("blocks", blocks), ("pages", pages)):
         check_ranges(name, [(item.char_start, item.char_end) for item in ranges], len(text))
     return parsed

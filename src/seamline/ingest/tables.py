@@ -1,4 +1,4 @@
-"""Rows of cells as text: groups of rows, each under the header again, so that a part of a table still says what it is."""
+"""Rows of cells as text: groups of rows, each under the header again, so that no part of a table is without it."""
 
 from __future__ import annotations
 

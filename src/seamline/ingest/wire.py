@@ -11,7 +11,7 @@ import struct
 from itertools import pairwise
 from typing import Any, BinaryIO, get_args
 
-from seamline.ports import Parsed
+from seamline.ports import Attachment, Parsed
 from seamline.types import Block, BlockKind, Page, ParseStatus, PlaceUnit, Quality
 
 _LENGTHS = struct.Struct(">IQ")
@@ -68,13 +68,16 @@ def from_parsed(parsed: Parsed) -> tuple[dict[str, Any], bytes]:
         "status": str(parsed.status),
         "reason": parsed.reason,
     }
-    return header, parsed.text.encode("utf-8", "replace")
+    text = parsed.text.encode("utf-8", "replace")
+    header["attachments"] = [[item.name, len(item.data)] for item in parsed.attachments]
+    return header, b"".join([text, *(item.data for item in parsed.attachments)])
 
 
 def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
     """The ``Parsed`` of a header and a body; raises ``FrameError`` where they contradict the contract."""
     try:
-        text = body.decode()
+        attachments = _attachments(header["attachments"], body)
+        text = body[: len(body) - sum(len(item.data) for item in attachments)].decode()
         blocks = tuple(
             Block(kind=kind, char_start=start, char_end=end, level=level, title=title, group=group)
             for kind, start, end, level, title, group in header["blocks"]
@@ -95,6 +98,7 @@ def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
             quality=None if header["quality"] is None else Quality(**header["quality"]),
             status=ParseStatus(header["status"]),
             reason=_text(header["reason"]),
+            attachments=attachments,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FrameError(f"not a parser's answer ({type(error).__name__})") from error
@@ -105,6 +109,18 @@ def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
     for name, ranges in (("blocks", blocks), ("pages", pages)):
         check_ranges(name, [(item.char_start, item.char_end) for item in ranges], len(text))
     return parsed
+
+
+def _attachments(sizes: list[list[Any]], body: bytes) -> tuple[Attachment, ...]:
+    """The files behind the text, whose sizes the header names; raises ``ValueError`` where they do not fit."""
+    position = len(body) - sum(int(size) for _, size in sizes)
+    found = []
+    for name, size in sizes:
+        if position < 0 or size < 0:
+            raise ValueError("attachments reach outside the body")
+        found.append(Attachment(name=str(name), data=body[position : position + size]))
+        position += size
+    return tuple(found)
 
 
 def check_ranges(name: str, ranges: list[tuple[int, int]], length: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -182,10 +183,57 @@ def test_a_corpus_never_replaces_documents_from_elsewhere(cli: Cli, golden: Path
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "note.md").write_text("# Note\n\nThe harbour is mine.\n", encoding="utf-8")
     assert cli("index", tmp_path / "mine").code == 0
-    refused = cli("eval", "--golden", golden)
+    refused = cli("eval", "--golden", golden, "--kb", "default")
     assert refused.code == 2
     assert "unknown document 'd00'" in refused.err
     assert cli("status", "--json").json()["documents"] == 1
+
+
+def test_a_corpus_that_comes_with_its_questions_has_a_kb_of_its_own_that_is_kept(
+    cli: Cli, golden: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "note.md").write_text("# Note\n\nThe harbour is mine.\n", encoding="utf-8")
+    assert cli("index", tmp_path / "mine").code == 0
+    only = ("eval", "--golden", golden, "--variants", "keyword-only")
+    first, second = cli(*only), cli(*only)
+    assert (first.code, second.code) == (0, 0)
+    assert cli("status", "--json").json()["documents"] == 1
+    names = [kb["kb"] for kb in cli("kb", "list", "--json").json()]
+    assert len(names) == 2
+    own = next(name for name in names if name.startswith("golden-made-"))
+    assert own in first.err
+    assert cli("status", "--kb", own, "--json").json()["documents"] == 40
+    assert cli(*only, "--set", "embedding_precision=float32").code == 0
+    assert len(cli("kb", "list", "--json").json()) == 3
+
+
+def test_every_report_says_what_made_it_without_secrets(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    secret = ("--set", "rerank_api_key=hush-hush", "--set", "SEAMLINE_RERANK_BASE_URL=http://me:hush-hush@127.0.0.1:9/")
+    ran = cli("eval", "--golden", golden, "--variants", "keyword-only", "-o", tmp_path / "out", *secret)
+    assert ran.code == 0, ran.err
+    made = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["made"]
+    assert made["command"].startswith(f"seamline eval --golden {golden} --variants keyword-only")
+    assert "'rerank_api_key=***'" in made["command"]
+    assert "***@127.0.0.1:9" in made["command"]
+    shown = [ran.out, *(path.read_text("utf-8") for path in (tmp_path / "out").iterdir())]
+    assert not any("hush-hush" in text for text in shown)
+    assert all(part in ran.out for part in ("n = 60 queries; seamline ", made["at"], "seamline eval --golden"))
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert made["at"] in page
+
+
+def test_the_table_keeps_its_names_and_heads_on_a_narrow_terminal(
+    cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seamline.cli.render import console
+
+    monkeypatch.setattr(console, "width", 80)
+    out = cli("eval", "--golden", golden).out
+    heads = [line.split() for line in out.splitlines() if line.startswith("variant ")]
+    assert heads[0] == ["variant", "recall@8", "ndcg@10", "mrr@10", "map", "success@1", "judged@10"]
+    assert heads[1] == ["variant", "P50", "ms", "P95", "ms", "failed"]
+    assert out.count("fused-weighted+rerank ") == 2
 
 
 def test_audit_warns_and_says_what_it_cannot_show(cli: Cli, golden: Path) -> None:
@@ -222,7 +270,7 @@ def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
     rows += [{"id": f"no{n}", "query": f"zinc{n} tungsten{n} vanadium{n}", "unanswerable": True} for n in range(8)]
     questions = tmp_path / "queries.jsonl"
     questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert cli("eval", "--golden", golden, "--variants", "keyword-only").code == 0
+    assert cli("eval", "--golden", golden, "--kb", "default", "--variants", "keyword-only").code == 0
     ran = cli(
         "sweep", "--golden", questions, "--over", "rerank", "--rerankers", "lexical", "--json",
     )  # fmt: skip
@@ -252,7 +300,7 @@ def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
 
 def test_sweep_over_chunk_sizes_indexes_scratch_copies(cli: Cli, golden: Path) -> None:
     ran = cli("sweep", "--golden", golden, "--over", "chunk_chars", "--chunk-chars", "60,600", "--dry-run", "--json",
-              "--set", "min_chunk_chars=10")  # fmt: skip
+              "--kb", "default", "--set", "min_chunk_chars=10")  # fmt: skip
     assert ran.code == 0, ran.err
     assert set(ran.json()["means"]) == {"as set", "chunk_chars=60 | as set"}
     assert ran.json()["written"] is None
@@ -261,6 +309,7 @@ def test_sweep_over_chunk_sizes_indexes_scratch_copies(cli: Cli, golden: Path) -
 
 GATE = """\
 import sys
+import tomllib
 from seamline.cli.main import main
 import words
 main(sys.argv[1:])
@@ -329,3 +378,51 @@ def test_gate_below_min_ndcg_fails_and_apply_writes_the_switches(cli: Cli, golde
     text = Path(ran.json()["applied"]).read_text("utf-8")
     assert "mode = " in text
     assert "rerank_provider = " in text
+
+
+def test_what_apply_writes_decides_the_next_search_until_it_is_overruled(
+    cli: Cli, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hash embedder's leg is noise beside these words; a reranker that reverses them must lose."""
+    from seamline.rerank.lexical import LexicalReranker
+
+    def reversing(self: LexicalReranker, query: str, texts: Sequence[str], *, deadline_s: float) -> list[float]:  # noqa: ARG001
+        return [float(place) for place, _ in enumerate(texts)]
+
+    monkeypatch.setattr(LexicalReranker, "rerank", reversing)
+    reranker = ("--set", "rerank_provider=lexical", "--set", "rerank_cache_entries=0")
+    arguments = ("gate", "--golden", golden, "--kb", "default", "--baseline", tmp_path / "b.json", "--apply", *reranker)
+    before = cli("eval", "--golden", golden, "--kb", "default", "--variants", "keyword-only,economy", "--json").json()
+    ran = cli(*arguments, "--write-baseline", "--json")
+    assert ran.code == 0, ran.err
+    earned = {verdict.split()[0]: "yes" in verdict for verdict in ran.json()["verdicts"]}
+    assert earned["fused-weighted+rerank"] is False
+    applied = tomllib.loads(Path(ran.json()["applied"]).read_text("utf-8"))["settings"]
+    assert applied["rerank_provider"] == "off"
+    assert applied["mode"] == ("economy" if earned["fused-weighted"] else "keyword")
+    found = cli("search", "harbours", "--json").json()
+    assert found["mode_used"] == applied["mode"]
+    assert found["rerank"]["status"] == "off"
+    stated = cli("search", "harbours", "--json", "--mode", "dense", *reranker).json()
+    assert (stated["mode_used"], stated["rerank"]["status"]) == ("dense", "applied")
+    after = cli("eval", "--golden", golden, "--kb", "default", "--variants", "keyword-only,economy", "--json").json()
+    assert [variant["measures"] for variant in after["variants"]] == [v["measures"] for v in before["variants"]]
+
+
+def test_reranking_is_timed_cold_so_that_no_variant_profits_from_the_one_before(
+    cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seamline.rerank.lexical import LexicalReranker
+
+    calls: list[str] = []
+    honest = LexicalReranker.rerank
+
+    def counting(self: LexicalReranker, query: str, texts: Sequence[str], *, deadline_s: float) -> list[float]:
+        calls.append(query)
+        return honest(self, query, texts, deadline_s=deadline_s)
+
+    monkeypatch.setattr(LexicalReranker, "rerank", counting)
+    ran = cli("eval", "--golden", golden, "--variants", "fused-rrf+rerank,fused-weighted+rerank", "--set",
+              "rerank_provider=lexical")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert len(calls) == 2 * (60 + 1)  # every query of each variant, and one to warm up

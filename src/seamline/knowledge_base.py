@@ -335,16 +335,22 @@ class KnowledgeBase:
 
 
 class ScopedRetriever:
-    """A knowledge base behind the ``Retriever`` port: how an evaluation drives this engine."""
+    """A knowledge base behind the ``Retriever`` port: how an evaluation drives this engine.
 
-    def __init__(self, kb: KnowledgeBase) -> None:
+    ``cold`` keeps no rerank scores: with them a variant that runs after another would be timed without its reranker.
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, cold: bool = True) -> None:
         self._kb = kb
+        self._always: Mapping[str, object] = {"rerank_cache_entries": 0} if cold else {}
 
     def retrieve(self, query: str, *, top_k: int, overrides: Mapping[str, object]) -> RetrievalResult:
         """One retrieval of ``top_k`` passages with some settings replaced."""
         rest = {name: value for name, value in overrides.items() if name != "mode"}
         mode = overrides.get("mode")
-        return self._kb.retrieve(query, limit=top_k, mode=str(mode) if mode else None, overrides=rest)
+        return self._kb.retrieve(
+            query, limit=top_k, mode=str(mode) if mode else None, overrides={**self._always, **rest}
+        )
 
     def info(self) -> Mapping[str, object]:
         """Fingerprints and what the kb is made of."""

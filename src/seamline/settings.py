@@ -330,7 +330,7 @@ def load(
     sources = dict.fromkeys(Settings.model_fields, "default")
     for name, (value, source) in found.items():
         try:
-            checked = _secret(value, environ, source) if name in _SECRETS and isinstance(value, str) else value
+            checked = _secret(value, environ, source) if name in SECRETS and isinstance(value, str) else value
             if problems is not None:
                 _validated({name: checked}, {name: source})
         except SettingsError as error:
@@ -365,7 +365,8 @@ def bounds(name: str) -> str:
     return ", ".join(choices or limits or kinds)
 
 
-_SECRETS = frozenset(name for name, info in Settings.model_fields.items() if "SecretStr" in str(info.annotation))
+SECRETS = frozenset(name for name, info in Settings.model_fields.items() if "SecretStr" in str(info.annotation))
+"""Settings whose values are never shown."""
 
 
 def _collected(
@@ -420,7 +421,7 @@ def _flag(name: str, value: object) -> object:
     """The value of a flag or a keyword: a secret's reference is followed, an empty one is the default."""
     if value == "":
         return Settings.model_fields[name].default
-    return _secret(value, os.environ, f"the flag {name}") if name in _SECRETS and isinstance(value, str) else value
+    return _secret(value, os.environ, f"the flag {name}") if name in SECRETS and isinstance(value, str) else value
 
 
 def _known(name: str, where: str) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seamline.cli.evaluating import FOUND, golden_options, prepare, read_golden_set, run, write_files
+from seamline.cli.evaluating import run, write_files
+from seamline.cli.golden_sets import FOUND, golden_options, opened, prepare, read_golden_set
 from seamline.cli.options import Common, common, print_json
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ def gate_command(
     from seamline.evaluation.variants import BUILT_IN, Variant
 
     golden, golden_set = read_golden_set(golden, qrels, split)
-    with told.open() as kb:
+    with opened(told, golden) as kb:
         coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
         variants = (Variant(name=RELEASED), *(BUILT_IN if apply_ else ()))
-        report = run(kb, golden, golden_set, variants, coverage)
+        report = run(kb, golden, golden_set, variants, coverage, quiet=told.as_json)
         values = kb.settings.values
         if output is not None:
             write_files(report, golden_set, output)

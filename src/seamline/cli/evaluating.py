@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
 from seamline.cli.answers import answers_command
-from seamline.cli.options import Common, common, names, print_json
+from seamline.cli.golden_sets import FOUND, golden_options, opened, prepare, read_golden_set
+from seamline.cli.options import Common, command_line, common, names, print_json
 
 if TYPE_CHECKING:
     from seamline.evaluation.golden import Coverage, GoldenSet
@@ -20,24 +21,6 @@ if TYPE_CHECKING:
 
 SAMPLE_MARK = "SAMPLE"
 """A file of this name beside a golden set says that it belongs to the shipped sample corpus."""
-FOUND = click.Path(exists=True, path_type=Path)
-
-
-def golden_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what is asked and what is right."""
-    for option in reversed(
-        (
-            click.option(
-                "--golden", type=FOUND, help="Golden set: JSON Lines, a BEIR folder, SQuAD .json, TREC topics."
-            ),
-            click.option("--qrels", type=FOUND, help="Labels of TREC topics."),
-            click.option("--split", default="test", show_default=True, help="Which qrels of a BEIR folder."),
-            click.option("--language", metavar="TAG", help="Language of a corpus that comes with the golden set."),
-            click.option("--allow-missing", is_flag=True, help="Go on when the golden set names unknown documents."),
-        )
-    ):
-        command = option(command)
-    return command
 
 
 @click.group("eval", invoke_without_command=True, subcommand_metavar="[answers|audit]")
@@ -67,15 +50,16 @@ def eval_command(
 ) -> int:
     """Measure retrieval by variant on a golden set.
 
-    A corpus that comes with the golden set (BEIR, SQuAD) is indexed first, unless the knowledge base holds other
-    documents. Exit code 3 means that the run is invalid: stages degraded, or differed between queries of one variant.
+    A corpus that comes with the golden set (BEIR, SQuAD) is indexed first, into a knowledge base of its own unless
+    --kb names one. Exit code 3 means that the run is invalid: stages degraded, or differed between queries of one
+    variant.
     """
     from seamline.cli import render_report
 
     if click.get_current_context().invoked_subcommand is not None:
         return 0
     golden, golden_set = read_golden_set(golden, qrels, split)
-    with told.open() as kb:
+    with opened(told, golden) as kb:
         coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
         report = run(
             kb,
@@ -86,6 +70,7 @@ def eval_command(
             baseline=baseline,
             recorded=_recorded(runs),
             drop_query_document=drop_query_document,
+            quiet=told.as_json,
         )
     if output is not None:
         write_files(report, golden_set, output)
@@ -115,7 +100,7 @@ def audit_command(
     from seamline.evaluation.audit import audit
 
     golden, golden_set = read_golden_set(golden, qrels, split)
-    with told.open() as kb:
+    with opened(told, golden) as kb:
         prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
         with kb.read() as snapshot:
             texts = {str(d.id): f"{d.title or ''}\n{d.text}" for d in snapshot.documents(kb.scope)}
@@ -125,36 +110,6 @@ def audit_command(
     else:
         render_report.audit(found)
     return 0
-
-
-def read_golden_set(golden: Path | None, qrels: Path | None, split: str) -> tuple[Path, GoldenSet]:
-    """The golden set and its path; raises ``UsageError``."""
-    from seamline.evaluation import formats
-
-    if golden is None:
-        raise click.UsageError("Missing option '--golden'.")
-    return golden, formats.read(golden, split=split, qrels=qrels)
-
-
-def prepare(
-    kb: KnowledgeBase,
-    golden: Path,
-    golden_set: GoldenSet,
-    language: str | None,
-    *,
-    allow_missing: bool,
-    quiet: bool,
-) -> Coverage:
-    """Index the golden set's own corpus where there is one, then check that the kb holds the labelled documents."""
-    from seamline.cli import render
-    from seamline.collection import index_golden_corpus
-    from seamline.evaluation.golden import check_documents
-
-    with render.sync_progress(quiet=quiet) as progress:
-        index_golden_corpus(kb, golden, language=language, progress=progress)
-    with kb.read() as snapshot:
-        known = [str(document.id) for document in snapshot.documents(kb.scope)]
-    return check_documents(golden_set, known, allow_missing=allow_missing)
 
 
 def chosen_variants(kb: KnowledgeBase, wanted: list[str] | None, file: Path | None) -> Sequence[Variant]:
@@ -179,25 +134,30 @@ def run(
     baseline: str | None = None,
     recorded: Mapping[str, Ranking] | None = None,
     drop_query_document: bool = False,
+    quiet: bool,
 ) -> Report:
-    """One evaluation of this knowledge base, with its settings on record."""
+    """One evaluation of this knowledge base, with its settings and the command on record."""
+    from seamline.cli.render_report import evaluation_progress
     from seamline.evaluation.run import evaluate
     from seamline.knowledge_base import ScopedRetriever
 
     values = kb.settings.values
-    return evaluate(
-        ScopedRetriever(kb),
-        golden_set,
-        variants,
-        k=values.eval_k,
-        seed=values.eval_seed,
-        baseline=baseline,
-        coverage=coverage,
-        sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
-        drop_query_document=drop_query_document,
-        recorded=recorded,
-        settings={name: getattr(values, name) for name in RECORDED},
-    )
+    with evaluation_progress(quiet=quiet) as progress:
+        return evaluate(
+            ScopedRetriever(kb),
+            golden_set,
+            variants,
+            k=values.eval_k,
+            seed=values.eval_seed,
+            baseline=baseline,
+            coverage=coverage,
+            sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
+            drop_query_document=drop_query_document,
+            recorded=recorded,
+            settings={name: getattr(values, name) for name in RECORDED},
+            command=command_line(),
+            progress=progress,
+        )
 
 
 def _recorded(runs: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:

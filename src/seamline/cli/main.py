@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        status = cli.main(args=given, prog_name="seamline", standalone_mode=False)
+        status = cli.main(args=given, prog_name="seamline", standalone_mode=False, obj=tuple(given))
     except click.ClickException as error:
         sys.exit(_refuse(error, as_json="--json" in given))
     except (KeyboardInterrupt, click.Abort):

@@ -5,18 +5,24 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterable
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from seamline.errors import SettingsError
 
 if TYPE_CHECKING:
     from seamline.knowledge_base import KnowledgeBase
     from seamline.settings import LoadedSettings
+
+
+_USERINFO = re.compile(r"://[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class Common:
     as_json: bool
     debug: bool
     generation: int | None = None
+    kb_named: bool = True
 
     def flags(self) -> dict[str, object]:
         """The ``--set NAME=VALUE`` flags; raises ``SettingsError``."""
@@ -107,12 +114,20 @@ def _with_options(command: Callable[..., Any], problems: list[SettingsError] | N
         **rest: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
         members = tuple(group.strip() for group in groups.split(",") if group.strip())
-        told = Common(kb, home, workspace, as_name, members, config, assignments, as_json, debug, generation)
+        told = Common(
+            kb, home, workspace, as_name, members, config, assignments, as_json, debug, generation, _told("kb")
+        )
         level = "DEBUG" if debug else told.settings(problems).values.log_level
         logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
         return command(told, **rest)
 
     return wrapper
+
+
+def _told(parameter: str) -> bool:
+    """Whether an option was given, rather than left at its default."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source not in (None, ParameterSource.DEFAULT)
 
 
 def retrieval_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,6 +163,18 @@ def retrieval_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(told, asked=asked, **rest)
 
     return wrapper
+
+
+def command_line() -> str:
+    """This command as it was typed, for a report to say what made it; secret settings and passwords in URLs hidden."""
+    from seamline.settings import SECRETS
+
+    secret = re.compile(
+        rf"((?:^|=)\s*(?:seamline_)?(?:{'|'.join(map(re.escape, sorted(SECRETS)))})\s*=).*", re.I | re.S
+    )
+    typed: Sequence[str] = click.get_current_context().obj or ()
+    shown = [_USERINFO.sub("://***@", secret.sub(r"\1***", argument)) for argument in typed]
+    return shlex.join(["seamline", *shown])
 
 
 def print_json(value: object) -> None:

@@ -46,7 +46,7 @@ SEVERITY_STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
 
 @contextmanager
 def sync_progress(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """A progress bar on a terminal, a plain line every hundred documents elsewhere, nothing for JSON."""
+    """A progress bar on a terminal, elsewhere a line every hundred documents (20 lines at most), nothing for JSON."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
@@ -75,7 +75,7 @@ def sync_progress(*, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     else:
 
         def line(step: Progress) -> None:
-            if step.done and step.done % 100 == 0:
+            if step.done and step.done % max(100, (step.total or 0) // 20) == 0:
                 errors.print(f"{step.done}/{step.total} documents, {step.chunks} chunks", markup=False)
 
         yield line

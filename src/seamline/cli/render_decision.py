@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 from seamline.cli.printing import escape
+from seamline.cli.render import console
 
 if TYPE_CHECKING:
     from seamline.evaluation.gate import Decision
     from seamline.evaluation.side_by_side import SideBySide
     from seamline.evaluation.sweep import Swept
 
-console = Console(highlight=False)
 SHOWN = 12
 """Settings of a sweep that are listed; the JSON holds all."""
 

@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console
 from rich.table import Table
 
 from seamline.cli.printing import escape
+from seamline.cli.render import console, errors
 
 if TYPE_CHECKING:
     from seamline.evaluation.answers import AnswerReport, Shares
     from seamline.evaluation.audit import Audit
     from seamline.evaluation.report import Grouping, Report
+    from seamline.evaluation.run import Progress as Counted
 
-console = Console(highlight=False)
+WIDE = 132
+"""Columns from which latency stands in the same table as the measures."""
+
+
+@contextmanager
+def evaluation_progress(*, quiet: bool) -> Iterator[Counted]:
+    """A bar a variant on a terminal, a line a variant elsewhere, nothing for JSON; all on standard error."""
+    if quiet:
+        yield lambda *_: None
+    elif sys.stderr.isatty():
+        from rich import progress as bars
+
+        columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.MofNCompleteColumn(),
+                   bars.TimeRemainingColumn())  # fmt: skip
+        with bars.Progress(*columns, console=errors, transient=True) as bar:
+            tasks: dict[str, bars.TaskID] = {}
+
+            def update(variant: str, done: int, total: int) -> None:
+                if variant not in tasks:
+                    for earlier in tasks.values():
+                        bar.update(earlier, visible=False)
+                    tasks[variant] = bar.add_task(escape(variant), total=total)
+                bar.update(tasks[variant], completed=done)
+
+            yield update
+    else:
+
+        def line(variant: str, done: int, total: int) -> None:
+            if done == total:
+                errors.print(f"{variant}: {total} queries", markup=False)
+
+        yield line
 
 
 def report(found: Report, *, by: Grouping | None) -> None:
@@ -23,14 +57,19 @@ def report(found: Report, *, by: Grouping | None) -> None:
     console.print(
         f"[bold]{escape(found.golden)}[/]: {found.judged} judged queries, {found.unanswerable} unanswerable left out"
     )
-    console.print(_table(found, by))
+    tables = (
+        [_table(found, by)] if console.width >= WIDE else [_table(found, by, "measures"), _table(found, by, "cost")]
+    )
+    for table in tables:
+        console.print(table)
+    console.print("[dim]± half the width of the 95% bootstrap interval[/]")
     for row in found.rows():
         if row["status"] != "ok":
             console.print(f"[yellow]{row['variant']}: {row['status']}[/] {escape('; '.join(row['reasons']))}")  # type: ignore[arg-type]
     for test in found.comparisons:
         text = (
             f"{test.variant} against {test.baseline}: {test.measure} {test.difference.mean:+.3f} "
-            f"[{test.difference.low:+.3f}, {test.difference.high:+.3f}], p {test.p_adjusted:.3f} (Holm), "
+            f"[{test.difference.low:+.3f}, {test.difference.high:+.3f}], p {p_value(test.p_adjusted)} (Holm), "
             f"{test.wins} wins, {test.ties} ties, {test.losses} losses"
         )
         console.print(f"[dim]{escape(text)}[/]")
@@ -43,6 +82,12 @@ def report(found: Report, *, by: Grouping | None) -> None:
         console.print(f"[bold red]invalid:[/] {escape(reason)}")
     for notice in found.notices:
         console.print(f"[yellow]{escape(notice)}[/]")
+    console.print(f"[dim]{escape(found.origin)}[/]", soft_wrap=True)
+
+
+def p_value(value: float) -> str:
+    """Three decimals; a p value is never shown as 0."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def answers(found: AnswerReport) -> None:
@@ -87,28 +132,35 @@ def audit(found: Audit) -> None:
     console.print(f"[dim]{DISCLAIMER}[/]")
 
 
-def _table(found: Report, by: Grouping | None) -> Table:
+def _table(found: Report, by: Grouping | None, part: Literal["all", "measures", "cost"] = "all") -> Table:
+    """All columns, or only the measures, or only what they cost."""
     rows: list[dict[str, Any]] = list(found.rows(by))
     measures: list[str] = next((list(row["measures"]) for row in rows if row["measures"]), [])
+    measures = [] if part == "cost" else measures
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("variant")
+    table.add_column("variant", no_wrap=True)
     if by:
         table.add_column(by)
-    for name in (*measures, "P50 ms", "P95 ms", "failed"):
-        table.add_column(name, justify="right")
+    for name in (*measures, *(() if part == "measures" else ("P50 ms", "P95 ms", "failed"))):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         cells = [str(row["variant"])] + ([str(row["group"])] if by else [])
-        cells += [_interval(row["measures"], name) for name in measures]
-        cells += [_milliseconds(row["p50_ms"]), _milliseconds(row["p95_ms"]), str(row["failures"])]
+        cells += [_interval(row["measures"], name, " " if part == "all" else "\n") for name in measures]
+        if part != "measures":
+            cells += [
+                _milliseconds(row["p50_ms"]),
+                _milliseconds(row["p95_ms"]),
+                str(row["failures"]) if row["queries"] else "-",
+            ]
         table.add_row(*cells)
     return table
 
 
-def _interval(measures: Any, name: str) -> str:  # noqa: ANN401
+def _interval(measures: Any, name: str, between: str) -> str:  # noqa: ANN401
     if name not in measures:
         return "-"
     value = measures[name]
-    return f"{value['mean']:.3f} [dim]±{(value['high'] - value['low']) / 2:.3f}[/]"
+    return f"{value['mean']:.3f}{between}[dim]±{(value['high'] - value['low']) / 2:.3f}[/]"
 
 
 def _milliseconds(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seamline.cli.evaluating import golden_options, prepare, read_golden_set
+from seamline.cli.golden_sets import golden_options, opened, prepare, read_golden_set
 from seamline.cli.options import Common, common, names, print_json
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def sweep_command(
     knowledge bases and reported only.
     """
     from seamline import calibration
-    from seamline.cli import render_decision
+    from seamline.cli import render_decision, render_report
     from seamline.evaluation.sweep import CANDIDATES, FUSION, grid, rerank_options, sweep
 
     golden, golden_set = read_golden_set(golden, qrels, split)
@@ -63,7 +63,7 @@ def sweep_command(
     unknown = set(wanted) - set(OVER)
     if unknown or not wanted:
         raise click.UsageError(f"--over takes {', '.join(OVER)}; not {', '.join(sorted(unknown)) or 'nothing'}")
-    with told.open(calibration="off") as kb:
+    with opened(told, golden, calibration="off") as kb:
         prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
         values = kb.settings.values
         given = names(rerankers) or ([] if values.rerank_provider == "off" else [values.rerank_provider])
@@ -74,7 +74,10 @@ def sweep_command(
         }
         variants = grid([dimensions[name] for name in wanted if name in dimensions])
         sizes = [int(size) for size in names(chunk_chars) or []] if "chunk_chars" in wanted else []
-        with _retrievers(told, kb, sizes) as retrievers:
+        with (
+            _retrievers(told, kb, sizes) as retrievers,
+            render_report.evaluation_progress(quiet=told.as_json) as progress,
+        ):
             swept = sweep(
                 retrievers,
                 golden_set,
@@ -83,6 +86,7 @@ def sweep_command(
                 folds=folds,
                 k=values.eval_k,
                 seed=values.eval_seed,
+                progress=progress,
             )
             chosen = swept.choice.best if best else swept.choice.simplest
             swept = _with_thresholds(swept, kb, golden_set, chosen, given, folds)
@@ -102,7 +106,7 @@ def _retrievers(told: Common, kb: KnowledgeBase, sizes: Sequence[int]) -> Iterat
     from seamline.collection import copy_documents
     from seamline.knowledge_base import KnowledgeBase, ScopedRetriever
 
-    found: dict[str, Retriever] = {"": ScopedRetriever(kb)}
+    found: dict[str, Retriever] = {"": ScopedRetriever(kb, cold=False)}
     provider = {} if (bound := kb.binding()) is None else {"embedding_provider": bound.space.provider}
     with tempfile.TemporaryDirectory(prefix="seamline-sweep-") as folder, ExitStack() as opened:
         for size in sizes:
@@ -119,7 +123,7 @@ def _retrievers(told: Common, kb: KnowledgeBase, sizes: Sequence[int]) -> Iterat
                 )
             )  # fmt: skip
             copy_documents(kb, scratch)
-            found[f"chunk_chars={size}"] = ScopedRetriever(scratch)
+            found[f"chunk_chars={size}"] = ScopedRetriever(scratch, cold=False)
         yield found
 
 
@@ -130,7 +134,7 @@ def _with_thresholds(
     from seamline.evaluation.sweep import thresholds
     from seamline.knowledge_base import ScopedRetriever
 
-    seed, retriever = kb.settings.values.eval_seed, ScopedRetriever(kb)
+    seed, retriever = kb.settings.values.eval_seed, ScopedRetriever(kb, cold=False)
     plain = {name: value for name, value in swept.overrides[chosen].items() if not name.startswith("rerank_")}
     found: dict[str, Abstention] = dict(
         thresholds(retriever, golden, plain | {"rerank_provider": "off"}, folds=folds, seed=seed)

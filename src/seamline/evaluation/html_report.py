@@ -25,6 +25,7 @@ def html(report: Report) -> str:
         "retriever": dict(report.retriever),
         "settings": {"k": report.k, "passages": report.passages, "seed": report.seed, **report.settings},
         "versions": dict(report.versions),
+        "made": dict(report.made),
         "golden": {"name": report.golden, "sha256": report.golden_sha256},
         "variants": {v.name: {"overrides": dict(v.overrides), "stages": dict(v.stages)} for v in report.variants},
     }
@@ -35,6 +36,7 @@ def html(report: Report) -> str:
         script=_part("script.js"),
         heading=escape(report.golden),
         summary=_summary(report),
+        origin=escape(report.origin),
         notices=_notices(report),
         variants=_variants(report),
         reasons="".join(

@@ -117,7 +117,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One evaluation. Everything but the timings is equal when it is run again on the same index."""
+    """One evaluation. Everything but the timings and ``made`` is equal when it is run again on the same index.
+
+    ``made`` is when, by which command and on what machine.
+    """
 
     golden: str
     golden_sha256: str
@@ -136,6 +139,7 @@ class Report:
     questions: tuple[GoldenQuery, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    made: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def invalid(self) -> tuple[str, ...]:
@@ -156,6 +160,13 @@ class Report:
         before, after = p50[verdict.against], p50[verdict.stage]
         cost = "" if before is None or after is None else f" Median latency {after:.1f} ms, without it {before:.1f} ms."
         return verdict.sentence + cost
+
+    @property
+    def origin(self) -> str:
+        """What its figures come from, on one line: how many queries, which version, when, on what, which command."""
+        made = {name: self.made.get(name) for name in ("at", "machine", "command")}
+        parts = [f"n = {self.judged} queries", f"seamline {self.versions.get('seamline', '?')}"]
+        return "; ".join([*parts, *(str(value) for value in made.values() if value)])
 
     def rows(self, by: Grouping | None = None) -> list[dict[str, object]]:
         """One row a variant, or a variant and group, ready for a table.
@@ -203,6 +214,7 @@ class Report:
             "verdicts": [asdict(verdict) for verdict in self.verdicts],
         }
         if timings:
+            body["made"] = dict(self.made)
             body["timings"] = {variant.name: _timings(variant) for variant in self.variants if variant.queries}
         return body
 

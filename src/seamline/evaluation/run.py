@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import version
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from seamline.errors import UnavailableError, UsageError
@@ -25,6 +28,8 @@ from seamline.types import RetrievalResult, Stages
 
 PASSAGES = 50
 """Passages asked for, so that well over 10 documents come out of them."""
+
+PACKAGES = ("numpy", "onnxruntime", "pystemmer", "seamline", "tokenizers")
 
 Ranking = Mapping[str, Sequence[str]]
 """Query id to document ids, best first."""
@@ -69,6 +74,7 @@ def evaluate(
     drop_query_document: bool = False,
     recorded: Mapping[str, Ranking] | None = None,
     settings: Mapping[str, object] | None = None,
+    command: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Run every variant over the judged queries of a golden set.
@@ -94,11 +100,13 @@ def evaluate(
         recorded: rankings of other systems by name, each from query id to document ids: further rows of the report.
             A query that one lacks counts 0; their latency is not known.
         settings: what else the report records of how it was made, by name.
+        command: what was typed to make this report, which then says so.
         progress: called after each query.
 
     Raises:
         UsageError: the arguments are wrong, or no query is judged.
     """
+    started = datetime.now(UTC).isoformat(timespec="seconds")
     names = [*(variant.name for variant in variants), *(recorded or {})]
     _check_arguments(golden, names, k=k, passages=passages, baseline=baseline)
     info = _recordable(retriever.info(), "the retriever's info()")
@@ -135,7 +143,7 @@ def evaluate(
         passages=passages,
         seed=seed,
         retriever=info,
-        versions={"python": platform.python_version(), **{name: version(name) for name in ("numpy", "seamline")}},
+        versions=_versions(),
         notices=(*told, remark) if remark else told,
         variants=tuple(outcomes),
         baseline=chosen,
@@ -143,7 +151,21 @@ def evaluate(
         questions=golden.judged,
         verdicts=verdicts(outcomes, seed=seed),
         settings=_recordable({**(settings or {}), "drop_query_document": drop_query_document}, "the settings"),
+        made={
+            "at": started,
+            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+            "command": command,
+        },
     )
+
+
+def _versions() -> dict[str, str]:
+    """Of the interpreter and of the packages that decide a ranking, as far as they are installed."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def documents_of(result: RetrievalResult) -> tuple[str, ...]:

@@ -211,6 +211,9 @@ def test_rule_28_the_report_is_the_same_apart_from_timings() -> None:
     assert first.to_json(timings=False) == second.to_json(timings=False)
     body = json.loads(first.to_json())
     assert set(body.pop("timings")) == {"keyword-only", "dense-only"}
+    made = body.pop("made")
+    assert made["at"].endswith("+00:00")
+    assert "processors" in made["machine"]
     assert body == json.loads(first.to_json(timings=False))
     assert body["variants"][1]["queries"][1] == {
         "id": "b",

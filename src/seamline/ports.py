@@ -118,6 +118,14 @@ class EntryReader(Protocol):
         """The document, with its status and reason."""
 
 
+@runtime_checkable
+class AttachmentReader(Protocol):
+    """An entry reader that also reads the files inside a file."""
+
+    def read_all(self, entry: SourceEntry, data: bytes) -> list[Document]:
+        """The document of an entry, then those inside it: ids are ``entry!/name``, at any depth."""
+
+
 # --- chunk, analyze, embed ----------------------------------------------------------------------------
 
 

@@ -40,8 +40,16 @@ class Layout:
         self._groups += 1
         return self._groups
 
-    def add(self, kind: BlockKind, text: str, *, level: int | None = None, group: int | None = None) -> None:
-        """Lay one piece out; whitespace around it is left out, and a blank one is nothing."""
+    def add(
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        level: int | None = None,
+        group: int | None = None,
+        title: str | None = None,
+    ) -> None:
+        """Lay one piece out, without the whitespace around it; a blank one is nothing, a heading is its own title."""
         cleaned = clean(text)
         self.controls += cleaned.controls
         piece = cleaned.text.strip()
@@ -52,7 +60,7 @@ class Layout:
             self._append("\n" if together else "\n\n")
         start = self.position
         self._append(piece)
-        title = " ".join(piece.split()) if level else None
+        title = title or (" ".join(piece.split()) if level else None)
         self.blocks.append(
             Block(kind=kind, char_start=start, char_end=self.position, level=level, title=title, group=group)
         )

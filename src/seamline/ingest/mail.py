@@ -142,11 +142,6 @@ def with_attachments(parsed: Parsed, attachments: list[Attachment]) -> Parsed:
     return replace(parsed, attachments=tuple(attachments), metadata=metadata)
 
 
-def encrypted(media_type: str, reason: str, metadata: Mapping[str, MetadataValue]) -> Parsed:
-    """The result for a message that only its receiver can read."""
-    return Parsed(text="", media_type=media_type, status=ParseStatus.ENCRYPTED, reason=reason, metadata=metadata)
-
-
 def headers(message: Message[Any, Any]) -> dict[str, MetadataValue]:
     """Who wrote it to whom and when (ISO 8601)."""
     found: dict[str, MetadataValue] = {}

@@ -68,7 +68,7 @@ def _lay_out(cell: dict[str, Any], layout: Layout) -> None:
     elif kind == "markdown":
         text = clean(source).text
         for block in markdown_blocks(text):
-            layout.add(block.kind, text[block.char_start : block.char_end], level=block.level)
+            layout.add(block.kind, text[block.char_start : block.char_end], level=block.level, title=block.title)
     else:
         layout.add("paragraph", source)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from seamline.ingest.layout import Layout
 from seamline.ingest.office import laid_out
 from seamline.ingest.outline import LONG, MOST_LEVEL
-from seamline.ingest.xml_tree import XmlError, local, parse
+from seamline.ingest.xml_tree import XmlError, local, parse, text_of
 from seamline.ports import Parsed
 from seamline.types import ParseStatus
 
@@ -51,7 +51,7 @@ def _walk(root: Element, layout: Layout) -> None:
         children = [item for item in element if local(item)]
         attributes = [f"{str(key).rpartition('}')[2]}: {value}" for key, value in element.attrib.items()]
         if not children or _is_mixed(element):
-            text = " ".join("".join(str(part) for part in element.itertext(with_tail=False)).split())
+            text = " ".join(text_of(element).split())
             said = ", ".join([*attributes, text] if text else attributes)
             if said:
                 short = len(said) <= LONG

@@ -68,5 +68,14 @@ def named(element: Element, *names: str) -> Iterator[Element]:
 
 
 def text_of(element: Element) -> str:
-    """All character data inside an element."""
-    return "".join(str(part) for part in element.itertext())
+    """All character data inside an element; comments, instructions and entities left out."""
+    return "".join(_texts(element))
+
+
+def _texts(element: Element) -> Iterator[str]:
+    if local(element) and element.text:
+        yield element.text
+    for item in element:
+        yield from _texts(item)
+        if item.tail:
+            yield item.tail

@@ -1,6 +1,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -243,6 +244,25 @@ def test_rule_07_of_00_stand_ins_of_info_and_results_are_told() -> None:
     assert any("sample corpus" in notice for notice in told)
     assert any("hash, lexical" in notice for notice in told)
     assert any("only 3 queries" in notice for notice in told)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"variants": ()}, "unique names"),
+        ({"variants": LEGS * 2}, "unique names"),
+        ({"baseline": "nobody"}, "not among the variants"),
+        ({"passages": 5}, "recall@8 out of 5"),
+        ({"passages": 9}, "recall@8 out of 9"),
+        ({"golden": golden_set("g", [GoldenQuery(id="n", query="n", unanswerable=True)])}, "nothing to rank"),
+        ({"about": {"stand_ins": "hash"}}, "a list of names"),
+        ({"about": {"model": object()}}, "JSON values only"),
+        ({"about": {"dimension": float("nan")}}, "JSON values only"),
+    ],
+)
+def test_wrong_arguments_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(perfect, **options)
 
 
 def test_progress_counts_the_queries_that_every_variant_has_answered() -> None:

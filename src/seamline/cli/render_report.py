@@ -24,30 +24,21 @@ WIDE = 132
 
 @contextmanager
 def evaluation_progress(*, quiet: bool) -> Iterator[Counted]:
-    """A bar a variant on a terminal, a line a variant elsewhere, nothing for JSON; all on standard error."""
+    """A bar on a terminal, a line every hundred queries elsewhere, nothing for JSON; all on standard error."""
     if quiet:
         yield lambda *_: None
     elif sys.stderr.isatty():
         from rich import progress as bars
 
-        columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.MofNCompleteColumn(),
-                   bars.TimeRemainingColumn())  # fmt: skip
+        columns = (bars.TextColumn("queries"), bars.BarColumn(), bars.MofNCompleteColumn(), bars.TimeRemainingColumn())
         with bars.Progress(*columns, console=errors, transient=True) as bar:
-            tasks: dict[str, bars.TaskID] = {}
-
-            def update(variant: str, done: int, total: int) -> None:
-                if variant not in tasks:
-                    for earlier in tasks.values():
-                        bar.update(earlier, visible=False)
-                    tasks[variant] = bar.add_task(escape(variant), total=total)
-                bar.update(tasks[variant], completed=done)
-
-            yield update
+            task = bar.add_task("queries", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
     else:
 
-        def line(variant: str, done: int, total: int) -> None:
-            if done == total:
-                errors.print(f"{variant}: {total} queries", markup=False)
+        def line(done: int, total: int) -> None:
+            if done % 100 == 0 or done == total:
+                errors.print(f"{done}/{total} queries", markup=False)
 
         yield line
 

@@ -33,8 +33,8 @@ PACKAGES = ("numpy", "onnxruntime", "pystemmer", "seamline", "tokenizers")
 
 Ranking = Mapping[str, Sequence[str]]
 """Query id to document ids, best first."""
-Progress = Callable[[str, int, int], None]
-"""Called with a variant's name, the queries done and the queries in all."""
+Progress = Callable[[int, int], None]
+"""Called with the queries done and the queries in all; a query is done when every variant has answered it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +81,9 @@ def evaluate(
 
     Passages are mapped to documents by best rank. A query that fails counts 0 and keeps its error. A variant
     that cannot run is skipped with the reason (one whose reranker does not answer twice in a row cannot); one
-    whose stages degraded, or differed between queries, is invalid. Before a variant is measured its first query
-    runs once unmeasured, so that loading a model is in nobody's latency. Unanswerable queries are counted, and not run.
+    whose stages degraded, or differed between queries, is invalid. The first query runs once unmeasured under every
+    variant, so that loading a model is in nobody's latency; then every query runs under all variants in turn, so that
+    a busy machine slows all of them alike. Unanswerable queries are counted, and not run.
 
     Args:
         retriever: what to measure. Of its ``info()`` two keys are read here, ``stand_ins`` (names) and
@@ -125,11 +126,8 @@ def evaluate(
         progress=progress,
     )
     stand_ins = set(_names(info.get("stand_ins")))
-    outcomes = []
-    for variant in variants:
-        outcome, found = _run_variant(plan, variant)
-        outcomes.append(outcome)
-        stand_ins |= found
+    outcomes, took_part = _run_variants(plan, variants)
+    stand_ins |= took_part
     outcomes += [_recorded(plan, name, ranking) for name, ranking in (recorded or {}).items()]
     comparisons, chosen, remark = compare(outcomes, baseline=baseline, seed=seed)
     told = notices(sample_corpus=sample_corpus, stand_ins=sorted(stand_ins), judged_queries=len(golden.judged))
@@ -196,33 +194,59 @@ def _recordable(values: Mapping[str, object], what: str) -> dict[str, Any]:
     return recorded
 
 
-def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozenset[str]]:
-    """The outcome of one variant, and the stand-ins that took part in it."""
-    overrides = variant.resolve(plan.reranker)
+def _run_variants(plan: _Plan, variants: Sequence[Variant]) -> tuple[list[VariantOutcome], frozenset[str]]:
+    """The outcome of every variant, and the stand-ins that took part.
+
+    Query by query, and each query starts with another variant: whatever slows the machine down, or warms it up,
+    meets all variants alike, so that their latencies can be compared.
+    """
+    overrides = {variant.name: variant.resolve(plan.reranker) for variant in variants}
+    skipped = {v.name: reason for v in variants if (reason := _why_skipped(plan, v, overrides[v.name])) is not None}
+    running = [variant.name for variant in variants if variant.name not in skipped]
+    attempts: dict[str, list[_Attempt]] = {name: [] for name in running}
+    for count, query in enumerate(plan.queries if running else ()):
+        first = count % len(running)
+        for name in running[first:] + running[:first]:
+            attempts[name].append(_attempt(plan, query, overrides[name]))
+        if plan.progress is not None:
+            plan.progress(count + 1, len(plan.queries))
+    outcomes = [
+        _skipped(variant, skipped[variant.name])
+        if variant.name in skipped
+        else _outcome(plan, variant, overrides[variant.name], attempts[variant.name])
+        for variant in variants
+    ]
+    seen = (one.observation for made in attempts.values() for one in made if one.observation is not None)
+    return outcomes, frozenset(name for observation in seen for name in observation.stand_ins)
+
+
+def _why_skipped(plan: _Plan, variant: Variant, overrides: Mapping[str, object]) -> str | None:
+    """Why a variant cannot run, as its first query shows, unmeasured; ``None`` when it can."""
     if variant.reranked and overrides.get("rerank_provider", plan.reranker) == NO_RERANKER:
-        return _skipped(variant, "no reranker"), frozenset()
+        return "no reranker"
     warm_up = _attempt(plan, plan.queries[0], overrides)
     if isinstance(warm_up.error, UnavailableError):
-        return _skipped(variant, warm_up.error.message), frozenset()
+        return warm_up.error.message
     if (
         variant.reranked
         and _rerank_skipped(warm_up)
         and _rerank_skipped(again := _attempt(plan, plan.queries[0], overrides))
     ):
         reason = again.observation.rerank.reason if again.observation else None
-        return _skipped(variant, f"the reranker did not answer ({reason or 'no reason given'})"), frozenset()
-    attempts: list[_Attempt] = []
-    for query in plan.queries:
-        attempts.append(_attempt(plan, query, overrides))
-        if plan.progress is not None:
-            plan.progress(variant.name, len(attempts), len(plan.queries))
+        return f"the reranker did not answer ({reason or 'no reason given'})"
+    return None
+
+
+def _outcome(
+    plan: _Plan, variant: Variant, overrides: Mapping[str, object], attempts: Sequence[_Attempt]
+) -> VariantOutcome:
     observations = [attempt.observation for attempt in attempts if attempt.observation is not None]
     outcomes = tuple(attempt.outcome for attempt in attempts)
     if observations:
         reasons = distrust(variant, observations)
     else:
         reasons = [f"every query failed; the first with {outcomes[0].error}"]
-    outcome = VariantOutcome(
+    return VariantOutcome(
         name=variant.name,
         overrides=overrides,
         status="invalid" if reasons else "ok",
@@ -231,7 +255,6 @@ def _run_variant(plan: _Plan, variant: Variant) -> tuple[VariantOutcome, frozens
         queries=outcomes,
         measures=summarise(outcomes, seed=plan.seed),
     )
-    return outcome, frozenset(name for observation in observations for name in observation.stand_ins)
 
 
 def _recorded(plan: _Plan, name: str, ranking: Ranking) -> VariantOutcome:

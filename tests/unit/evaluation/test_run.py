@@ -246,12 +246,6 @@ def test_rule_07_of_00_stand_ins_of_info_and_results_are_told() -> None:
     assert any("only 3 queries" in notice for notice in told)
 
 
-def test_progress_counts_the_measured_queries() -> None:
-    seen: list[tuple[str, int, int]] = []
-    run(perfect, select(["keyword-only"]), progress=lambda name, done, of: seen.append((name, done, of)))
-    assert seen == [("keyword-only", 1, 3), ("keyword-only", 2, 3), ("keyword-only", 3, 3)]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -269,6 +263,23 @@ def test_progress_counts_the_measured_queries() -> None:
 def test_wrong_arguments_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         run(perfect, **options)
+
+
+def test_progress_counts_the_queries_that_every_variant_has_answered() -> None:
+    seen: list[tuple[int, int]] = []
+    run(perfect, progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_variants_take_turns_so_that_a_busy_machine_slows_all_of_them_alike() -> None:
+    retriever = ScriptedRetriever(perfect)
+    evaluate(retriever, GOLDEN, LEGS, k=8, seed=1)
+    calls = [(query, overrides["mode"]) for query, _, overrides in retriever.calls]
+    assert calls[:2] == [("find a", "keyword"), ("find a", "dense")]  # unmeasured
+    assert calls[2:] == [
+        ("find a", "keyword"), ("find a", "dense"), ("find b", "dense"), ("find b", "keyword"), ("find c", "keyword"),
+        ("find c", "dense"),
+    ]  # fmt: skip
 
 
 def test_unknown_and_repeated_variants_are_refused() -> None:

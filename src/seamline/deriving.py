@@ -11,7 +11,7 @@ from seamline.ports import Analyzer, Embedder, IndexedChunk, Store, TokenCounter
 from seamline.types import Scope, SyncReport
 
 
-class Deriver:
+class Derivation:
     """Analyzes and embeds for one knowledge base."""
 
     def __init__(self, store: Store, scope: Scope, *, embedder: Embedder, analyzer: Analyzer) -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from seamline.deriving import Deriver
+from seamline.deriving import Derivation
 from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, space_fingerprint
@@ -70,7 +70,7 @@ class Indexer:
         self._chunker = chunker
         self._reader = reader
         self.space = embedder.space
-        self.deriver = Deriver(store, scope, embedder=embedder, analyzer=analyzer)
+        self.derivation = Derivation(store, scope, embedder=embedder, analyzer=analyzer)
         self._space = space_fingerprint(embedder.space)
 
     def recipe(self) -> Fingerprint:
@@ -330,7 +330,7 @@ class _Run:
 
     def _store_batch(self, writer: Writer, batch: Sequence[Ready]) -> None:
         self._step(IngestStatus.EMBEDDING, batch[0].document.id, advance=False)
-        derived = self._indexer.deriver.derive(batch, self._report)
+        derived = self._indexer.derivation.derive(batch, self._report)
         began = time.perf_counter()
         for ready, chunks in zip(batch, derived, strict=True):
             writer.put(ready.document, chunks)

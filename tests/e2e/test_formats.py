@@ -17,13 +17,12 @@ def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def mail(*attachments: tuple[str, bytes], body: str = "The zirconium pump leaks at night.", mark: str = "X") -> bytes:
-    parts = [b"--X\r\nContent-Type: text/plain\r\n\r\n" + body.encode() + b"\r\n"]
+    parts = [f"--{mark}\r\nContent-Type: text/plain\r\n\r\n{body}\r\n".encode()]
     for name, data in attachments:
-        head = f'--X\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="{name}"\r\n\r\n'
-        parts.append(head.encode() + data + b"\r\n")
-    head = b"From: a@example.org\r\nSubject: Leak\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=X\r\n\r\n"
-    made = head + b"".join(parts) + b"--X--\r\n"
-    return made.replace(b"--X", f"--{mark}".encode()).replace(b"boundary=X", f"boundary={mark}".encode())
+        kind = f'Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename="{name}"'
+        parts.append(f"--{mark}\r\n{kind}\r\n\r\n".encode() + data + b"\r\n")
+    head = f"From: a@example.org\r\nSubject: Leak\r\nContent-Type: multipart/mixed; boundary={mark}\r\n\r\n"
+    return head.encode() + b"".join(parts) + f"--{mark}--\r\n".encode()
 
 
 ROWS: list[list[str | float]] = [["Item", "Litres"], ["vanadium valve", 40], ["other", 1]]
@@ -45,10 +44,10 @@ FILES: dict[str, tuple[bytes, str, dict[str, object]]] = {
     ),
     "d.md": (b"# Harbour\n\n## Nets\n\nThe iron ice breaks in March.\n", "iron ice", {"heading_path": ["Harbour", "Nets"]}),
     "e.xlsx": (xlsx({"Stock": ROWS}), "vanadium valve", {"unit": "rows", "label": "Stock rows 1-3"}),
-    "f.pptx": (pptx([shape("One", "title") + shape("The first slide says little, but it says it in a whole sentence."), shape("Two", "title") + shape("The tungsten tower is closed.")]), "tungsten tower", {"unit": "slide", "index": 1}),
+    "f.pptx": (pptx([shape("One", "title") + shape("The first slide says little, but it says it in a whole sentence."), shape("Two", "title") + shape("The tungsten tower is closed from dusk to dawn, and on all holidays.")]), "tungsten tower", {"unit": "slide", "index": 1}),
     "g.eml": (mail(), "zirconium pump", {"unit": "part", "label": "part 2: text/plain"}),
     "h.epub": (
-        epub({"a.xhtml": "<h1>Start</h1><p>x</p>", "b.xhtml": "<h1>Tides</h1><p>The helium tide rises twice a day.</p>"}, ["a.xhtml", "b.xhtml"]),
+        epub({"a.xhtml": "<h1>Start</h1><p>The first chapter says little, but it says it in one whole sentence.</p>", "b.xhtml": "<h1>Tides</h1><p>The helium tide rises twice a day, and once more when the moon is full.</p>"}, ["a.xhtml", "b.xhtml"]),
         "helium tide",
         {"unit": "item", "label": "Tides"},
     ),
@@ -58,7 +57,7 @@ FILES: dict[str, tuple[bytes, str, dict[str, object]]] = {
     "l.ipynb": (
         b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x"}, {"cell_type": "markdown", "source": "The neon net."}]}',
         "neon net",
-        {"unit": "cell", "label": "2"},
+        {"unit": "cell", "label": "1", "last_label": "2"},
     ),
     "m.csv": (b"item,litres\nradium rope,4\n", "radium rope", {"unit": "rows", "label": "rows 1-2"}),
     "n.rtf": (rb"{\rtf1\ansi The caf\'e9 of xenon.\par}", "xenon", {}),
@@ -127,7 +126,7 @@ def test_attachments_come_change_and_go_with_their_message(cli: Cli, tmp_path: P
 
 
 def test_hostile_neighbours_are_reported_and_the_rest_is_indexed(cli: Cli, folder: Path) -> None:
-    bomb = {"[Content_Types].xml": "x", "word/document.xml": bytes(100 * 1024 * 1024)}
+    bomb: dict[str, str | bytes] = {"[Content_Types].xml": "x", "word/document.xml": bytes(100 * 1024 * 1024)}
     hostile = {
         "bomb.docx": zipped(bomb),
         "traversal.docx": zipped(

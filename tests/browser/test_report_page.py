@@ -40,6 +40,9 @@ seen.lost = ids();
 rows()[0].click();
 seen.detail = document.querySelector("tr.detail").innerText;
 seen.relevant = document.querySelectorAll("tr.detail td.relevant").length;
+const cells = (row) => [...row.cells].map((cell) => cell.innerText);
+seen.ranks = [...document.querySelector("tr.detail table").rows].map(cells);
+seen.fits = document.querySelector("main").scrollWidth <= window.innerWidth;
 rows()[0].click();
 seen.closed = document.querySelector("tr.detail") === null;
 document.body.dataset.seen = JSON.stringify(seen);
@@ -78,4 +81,6 @@ def test_the_page_sorts_filters_and_opens_a_query(tmp_path: Path, scheme: str) -
     assert "<b>term</b>" in seen["detail"]
     assert "unjudged" in seen["detail"]
     assert seen["relevant"] == 2
+    assert seen["ranks"] == [["relevant document", "grade", "keyword-only", "dense-only"], ["second", "1", "1", "2"]]
+    assert seen["fits"]
     assert seen["closed"]

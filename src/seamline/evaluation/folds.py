@@ -103,9 +103,11 @@ def _best(table: Table, complexity: Mapping[str, int], queries: Sequence[int]) -
 def _simplest(table: Table, complexity: Mapping[str, int], best: str) -> str:
     """The least complex setting whose mean is below the best's by no more than the difference's standard error.
 
+    Of equally complex ones the better.
     The error is that of the paired difference: between queries values vary far more than between settings.
     """
-    for name in sorted(table, key=lambda name: complexity[name]):
+    everything = range(len(table[best]))
+    for name in sorted(table, key=lambda name: (complexity[name], -round(_mean(table[name], everything), 12))):
         losses = [top - value for top, value in zip(table[best], table[name], strict=True)]
         mean = math.fsum(losses) / len(losses)
         variance = math.fsum((loss - mean) ** 2 for loss in losses) / max(len(losses) - 1, 1)

@@ -14,6 +14,7 @@ from seamline.evaluation import plots
 from seamline.evaluation.golden import GoldenQuery
 from seamline.evaluation.measures import PRIMARY, recall
 from seamline.evaluation.report import HIT_COLUMNS, Comparison, Report, VariantOutcome
+from seamline.evaluation.significance import Interval
 
 SLOWEST = 99
 """Percentile of the latencies that a histogram ends at."""
@@ -37,6 +38,7 @@ def html(report: Report) -> str:
         heading=escape(report.golden),
         summary=_summary(report),
         origin=escape(report.origin),
+        cards=_cards(report),
         notices=_notices(report),
         variants=_variants(report),
         reasons="".join(
@@ -44,10 +46,9 @@ def html(report: Report) -> str:
             for v in report.variants
             if v.status != "ok"
         ),
-        verdicts="".join(f"<p>{escape(report.told(verdict))}</p>" for verdict in report.verdicts),
+        verdicts=_verdicts(report),
         comparisons=_comparisons(report.comparisons),
         plots=_plots(report, ran),
-        legend=_legend(ran),
         choices=_choices(report),
         measure=PRIMARY,
         queries=_queries(report, ran),
@@ -79,25 +80,62 @@ def _table(head: Sequence[str], rows: Sequence[str], *, texts: Sequence[int] = (
     return f"<table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
+def _cards(report: Report) -> str:
+    """The few figures that one looks for first; none when nothing valid ran."""
+    valid = [variant for variant in report.variants if variant.status == "ok"]
+    if not valid:
+        return ""
+    best = max(valid, key=lambda variant: variant.measures[PRIMARY].mean)
+    found = best.measures[PRIMARY]
+    cards = [
+        (f"{found.mean:.3f}", f"best {PRIMARY}, [{found.low:.3f}, {found.high:.3f}]"),
+        (best.name, f"best variant on {PRIMARY}"),
+    ]
+    if report.baseline not in (None, best.name):
+        baseline = next(variant for variant in valid if variant.name == report.baseline)
+        cards.append((f"{baseline.measures[PRIMARY].mean:.3f}", f"baseline {baseline.name}"))
+    p50 = best.latency(50)
+    if p50 is not None:
+        cards.append((f"{p50:.1f} ms", f"median latency of {best.name}"))
+    cards.append((f"{report.judged}", "judged queries"))
+    shown = (f'<div class="card"><b>{escape(value)}</b><span>{escape(about)}</span></div>' for value, about in cards)
+    return f'<div class="cards">{"".join(shown)}</div>'
+
+
+def _verdicts(report: Report) -> str:
+    rows = (
+        f'<li><span class="badge {"up" if verdict.earns else "down"}">{"yes" if verdict.earns else "no"}</span>'
+        f"<span>{escape(report.told(verdict))}</span></li>"
+        for verdict in report.verdicts
+    )
+    return f'<ul class="verdicts">{"".join(rows)}</ul>' if report.verdicts else ""
+
+
 def _variants(report: Report) -> str:
     names = next((list(variant.measures) for variant in report.variants if variant.measures), [])
+    valid = [variant for variant in report.variants if variant.status == "ok"]
+    best = {name: max((variant.measures[name].mean for variant in valid), default=None) for name in names}
+    failing = any(variant.failures for variant in report.variants)
     rows = []
     for variant in report.variants:
-        cells = [f"<td class=text>{escape(variant.name)}</td><td class=text>{variant.status}</td>"]
-        for name in names:
-            found = variant.measures.get(name)
-            cells.append(
-                f"<td>{found.mean:.3f} <small>[{found.low:.3f}, {found.high:.3f}]</small></td>"
-                if found
-                else "<td>–</td>"
-            )
+        badge = "" if variant.status == "ok" else f' <span class="badge {variant.status}">{variant.status}</span>'
+        cells = [f"<td class=text>{escape(variant.name)}{badge}</td>"]
+        cells += [_mean(variant.measures.get(name), best[name] if variant.status == "ok" else None) for name in names]
         for percent in (50, 95):
             latency = variant.latency(percent)
             cells.append("<td>–</td>" if latency is None else f"<td>{latency:.1f}</td>")
-        cells.append(f"<td>{variant.failures if variant.queries else '–'}</td>")
+        if failing:
+            cells.append(f"<td>{variant.failures if variant.queries else '–'}</td>")
         kind = " class=baseline" if variant.name == report.baseline else ""
         rows.append(f"<tr{kind}>{''.join(cells)}</tr>")
-    return _table(["variant", "status", *names, "P50 ms", "P95 ms", "failed"], rows, texts=(0, 1))
+    return _table(["variant", *names, "P50 ms", "P95 ms", *(["failed"] if failing else [])], rows)
+
+
+def _mean(found: Interval | None, best: float | None) -> str:
+    if found is None:
+        return "<td>–</td>"
+    kind = " class=best" if found.mean == best else ""
+    return f"<td{kind}>{found.mean:.3f} <small>[{found.low:.3f}, {found.high:.3f}]</small></td>"
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> str:
@@ -111,12 +149,16 @@ def _comparisons(comparisons: Sequence[Comparison]) -> str:
         rows.append(
             f"<tr><td class=text>{escape(test.variant)}</td><td class=text>{escape(test.baseline)}</td>"
             f'<td class="{kind}">{gain.mean:+.3f} <small>[{gain.low:+.3f}, {gain.high:+.3f}]</small></td>'
-            f"<td>{test.p_value:.4f}</td><td>{test.p_adjusted:.4f}</td>"
+            f"<td>{_p(test.p_value)}</td><td>{_p(test.p_adjusted)}</td>"
             f"<td>{test.wins} / {test.ties} / {test.losses}</td>"
             f'<td class="text wrap">{escape(worst) or "–"}</td></tr>'
         )
     head = ["variant", "against", PRIMARY, "p", "p (Holm)", "wins / ties / losses", "most hurt"]
     return f'<div class="scroll">{_table(head, rows, texts=(0, 1, 6))}</div>'
+
+
+def _p(value: float) -> str:
+    return "&lt;0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _plots(report: Report, ran: Sequence[VariantOutcome]) -> str:
@@ -130,27 +172,37 @@ def _plots(report: Report, ran: Sequence[VariantOutcome]) -> str:
         ]
         for variant in ran
     }
-    found = [
-        plots.intervals({v.name: v.measures[PRIMARY] for v in ran}, title=f"{PRIMARY} with 95% intervals"),
-        plots.lines(curves, title="Recall by depth", x_label="k documents"),
-    ]
+    means = _figure(plots.intervals({v.name: v.measures[PRIMARY] for v in ran}, title=f"{PRIMARY} with 95% intervals"))
+    depth = _figure(plots.lines(curves, title="Recall by depth", x_label="k documents"), _legend(ran))
     by_name = {variant.name: variant for variant in ran}
+    changes = []
     for test in report.comparisons:
         pairs = zip(by_name[test.variant].queries, by_name[test.baseline].queries, strict=True)
-        changes = [(ours.id, ours.measures[PRIMARY] - theirs.measures[PRIMARY]) for ours, theirs in pairs]
-        found.append(plots.deltas(changes, title=f"{test.variant} minus {test.baseline}, by query"))
+        moved = [(ours.id, ours.measures[PRIMARY] - theirs.measures[PRIMARY]) for ours, theirs in pairs]
+        changes.append(_figure(plots.deltas(moved, title=test.variant)))
     slow = [latency for variant in ran if (latency := variant.latency(SLOWEST)) is not None]
-    found += [
-        plots.histogram(
-            variant.latencies,
-            top=float(np.max(slow)),
-            index=index,
-            title=f"Latency of {variant.name}, ms",
-        )
+    latencies = [
+        _figure(plots.histogram(variant.latencies, top=float(np.max(slow)), index=index, title=variant.name))
         for index, variant in enumerate(ran)
         if variant.latency(50) is not None
     ]
-    return "".join(f"<figure><h3>{svg.split('<title>', 1)[1].split('<', 1)[0]}</h3>{svg}</figure>" for svg in found)
+    return "".join(
+        [
+            f'<div class="plots">{means}{depth}</div>',
+            _small(f"Change of {PRIMARY} against {report.baseline}, a bar a query", changes),
+            _small("Latency in ms, queries by time taken", latencies),
+        ]
+    )
+
+
+def _figure(svg: str, below: str = "") -> str:
+    return f"<figure><h3>{svg.split('<title>', 1)[1].split('<', 1)[0]}</h3>{svg}{below}</figure>"
+
+
+def _small(heading: str, figures: Sequence[str]) -> str:
+    if not figures:
+        return ""
+    return f'<h3 class="group">{escape(heading)}</h3><div class="plots small">{"".join(figures)}</div>'
 
 
 def _legend(ran: Sequence[VariantOutcome]) -> str:
@@ -184,10 +236,11 @@ def _queries(report: Report, ran: Sequence[VariantOutcome]) -> str:
         rows.append(
             f'<tr class=query tabindex=0 data-index="{index}" data-moved="{" ".join(moved)}" '
             f'data-text="{escape(_searchable(query), quote=True)}"><td class=text>{escape(query.id)}</td>'
-            f'<td class="text wrap">{escape(query.query)}</td>{cells}<td>{spread:.3f}</td></tr>'
+            f'<td class="text wrap"><div class=clip>{escape(query.query)}</div></td>{cells}<td>{spread:.3f}</td></tr>'
         )
     head = "".join(
-        f"<th{' class=text' if place < 2 else ''}><button type=button>{escape(name)}</button></th>"
+        f"<th{' class=text' if place < 2 else ''}>"
+        f"<button type=button>{escape(name).replace('+', '+<wbr>')}</button></th>"
         for place, name in enumerate(["id", "query", *values, "spread"])
     )
     return f'<table id="queries"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
@@ -206,7 +259,18 @@ def _data(report: Report, ran: Sequence[VariantOutcome]) -> str:
         "variants": [
             {
                 "name": variant.name,
-                "queries": {q.id: {"error": q.error, "hits": [_rounded(h) for h in q.hits]} for q in variant.queries},
+                "queries": {
+                    query.id: {
+                        "error": query.error,
+                        "hits": [_rounded(hit) for hit in query.hits],
+                        "ranks": {
+                            document: rank
+                            for rank, document in enumerate(query.documents, 1)
+                            if question.relevance.get(document, 0) > 0
+                        },
+                    }
+                    for question, query in zip(report.questions, variant.queries, strict=True)
+                },
             }
             for variant in ran
         ],

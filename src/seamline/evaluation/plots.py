@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -23,11 +24,15 @@ def lines(curves: Mapping[str, Sequence[float]], *, title: str, x_label: str) ->
     count = max(map(len, curves.values()))
     high = max(0.05, *(max(values) for values in curves.values()))
     top = next(step for step in (0.1, 0.25, 0.5, 0.75, 1.0, high) if high <= step + 1e-9)
-    body = [_grid(0.0, top)]
-    ticks = sorted({1, *range(10, count + 1, 10), count})
-    body += [_text(_x(k - 1, count - 1), _HEIGHT - 16, str(k), "middle") for k in ticks]
+    least = min(map(min, curves.values()))
+    low = next(step for step in (0.75, 0.5, 0.25, 0.0) if step <= least and step < top)
+    body = [_grid(low, top)]
+    depths = sorted({1, *range(10, count + 1, 10), count})
+    body += [_text(_x(k - 1, count - 1), _HEIGHT - 16, str(k), "middle") for k in depths]
     for index, (name, values) in enumerate(curves.items()):
-        points = " ".join(f"{_x(i, count - 1):.1f},{_y(value / top):.1f}" for i, value in enumerate(values))
+        points = " ".join(
+            f"{_x(i, count - 1):.1f},{_y((value - low) / (top - low)):.1f}" for i, value in enumerate(values)
+        )
         label = f"{escape(name)}: {values[min(9, len(values) - 1)]:.3f} at 10, {values[-1]:.3f} at {len(values)}"
         body.append(f'<polyline class="line {series(index)}" points="{points}"><title>{label}</title></polyline>')
     body.append(_text(_LEFT + (_WIDTH - _LEFT - _RIGHT) / 2, _HEIGHT - 2, x_label, "middle"))
@@ -47,8 +52,7 @@ def intervals(means: Mapping[str, Interval], *, title: str) -> str:
         return left + (value - start) / span * (_WIDTH - left - 60)
 
     body = []
-    for step in range(5):
-        value = start + span * step / 4
+    for value in ticks(start, start + span):
         body.append(f'<line class="grid" x1="{place(value):.1f}" x2="{place(value):.1f}" y1="6" y2="{height - 24}"/>')
         body.append(_text(place(value), height - 8, f"{value:.2f}", "middle"))
     for index, (name, interval) in enumerate(means.items()):
@@ -104,17 +108,25 @@ def histogram(values: Sequence[float], *, top: float, index: int, title: str, bi
                 f'width="{step - 2:.1f}" height="{tall:.1f}"><title>{count} queries, {low:.1f} to {high:.1f} ms'
                 "</title></rect>"
             )
-    for share, anchor in ((0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")):
-        body.append(_text(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 108, f"{top * share:.3g}", anchor))
+    width = _WIDTH - _LEFT - _RIGHT
+    body += [_text(_LEFT + value / top * width, 110, f"{value:g}", "middle") for value in ticks(0.0, top)]
     return _svg(title, "".join(body), height)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round values in ``[low, high]``, about five: multiples of 1, 2, 2.5 or 5 times a power of ten."""
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= rough * (1 - 1e-9))
+    return [n * step for n in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 def _grid(low: float, high: float) -> str:
     found = []
-    for step in range(5):
-        y = _y(step / 4)
+    for value in ticks(low, high):
+        y = _y((value - low) / (high - low))
         found.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        found.append(_text(_LEFT - 6, y + 4, f"{low + (high - low) * step / 4:.2f}", "end"))
+        found.append(_text(_LEFT - 6, y + 4, f"{value:.2f}", "end"))
     return "".join(found)
 
 

@@ -64,3 +64,10 @@ def test_a_threshold_among_noise_is_not_flattered_by_its_held_out_error() -> Non
     found = calibrate([rng.random() for _ in range(40)], [rng.random() for _ in range(40)], folds=5, seed=1)
     held, inside = found.held_out, found.in_fold
     assert held.coverage - held.error < inside.coverage - inside.error
+
+
+def test_of_equally_simple_settings_within_one_standard_error_the_better_is_named() -> None:
+    best = [1.0, 0.9, 1.0, 0.8, 1.0, 0.7]
+    close = [value - loss for value, loss in zip(best, (0.3, -0.2, 0.2, -0.1, 0.1, -0.1), strict=True)]
+    table = {"now": [0.1] * 6, "close": close, "best": best}
+    assert choose(table, {"now": 0, "close": 1, "best": 1}, current="now", folds=3, seed=1).simplest == "best"

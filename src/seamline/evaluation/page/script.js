@@ -8,7 +8,10 @@
   const only = document.getElementById("only");
   const shown = document.getElementById("shown");
 
-  const close = () => body.querySelectorAll("tr.detail").forEach((row) => row.remove());
+  const close = () => {
+    body.querySelectorAll("tr.detail").forEach((row) => row.remove());
+    rows.forEach((row) => row.classList.remove("open"));
+  };
 
   const apply = () => {
     close();
@@ -46,10 +49,29 @@
   };
   const number = (value) => (value === null ? "–" : typeof value === "number" ? String(Math.round(value * 1e4) / 1e4) : Array.isArray(value) ? value.join(" ") : value);
 
+  // Where each relevant document stands in each variant's whole ranking.
+  const places = (question, relevant) => {
+    const inner = document.createElement("table");
+    const head = inner.createTHead().insertRow();
+    for (const title of ["relevant document", "grade"]) head.append(make("th", title, title === "grade" ? "" : "text"));
+    for (const variant of data.variants) head.append(make("th", variant.name));
+    const rest = inner.createTBody();
+    for (const [id, grade] of relevant) {
+      const row = rest.insertRow();
+      row.append(make("td", id, "text wrap"), make("td", grade));
+      for (const variant of data.variants) {
+        const rank = variant.queries[question.id].ranks[id];
+        row.append(make("td", rank === undefined ? "not found" : rank, rank === undefined ? "missed" : rank <= 10 ? "found" : ""));
+      }
+    }
+    return inner;
+  };
+
   const ranking = (variant, question, columns) => {
-    const holder = document.createDocumentFragment();
+    const holder = document.createElement("details");
     const found = variant.queries[question.id];
-    holder.append(make("h3", `${variant.name}${found.error ? ": failed, " + found.error : ""}`));
+    holder.append(make("summary", `${variant.name}${found.error ? ": failed, " + found.error : ""}`));
+    holder.open = true;
     if (found.error) return holder;
     const inner = document.createElement("table");
     const head = inner.createTHead().insertRow();
@@ -71,20 +93,22 @@
   };
 
   const open = (row) => {
-    if (row.nextElementSibling?.classList.contains("detail")) return row.nextElementSibling.remove();
+    if (!row.classList.toggle("open")) return row.nextElementSibling.remove();
     const question = data.questions[row.dataset.index];
     const detail = make("tr", undefined, "detail");
     const cell = detail.insertCell();
     cell.colSpan = row.cells.length;
-    cell.append(make("p", question.query));
-    const relevant = Object.entries(question.relevance).filter(([, grade]) => grade > 0).map(([id, grade]) => `${id} (${grade})`);
-    cell.append(make("p", `Relevant: ${relevant.join(", ")}`, "soft"));
-    for (const variant of data.variants) cell.append(ranking(variant, question, data.hit_columns));
+    const inside = make("div", undefined, "inside");
+    const relevant = Object.entries(question.relevance).filter(([, grade]) => grade > 0).sort((a, b) => b[1] - a[1]);
+    inside.append(make("p", question.query), places(question, relevant.slice(0, 20)));
+    if (relevant.length > 20) inside.append(make("p", `and ${relevant.length - 20} more relevant documents`, "soft"));
+    for (const variant of data.variants) inside.append(ranking(variant, question, data.hit_columns));
+    cell.append(inside);
     row.after(detail);
   };
   for (const row of rows) {
     row.addEventListener("click", () => open(row));
-    row.addEventListener("keydown", (event) => { if (event.key === "Enter") open(row); });
+    row.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(row); } });
   }
   document.getElementById("controls").hidden = false;
   apply();

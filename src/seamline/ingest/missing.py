@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from types import FunctionType
 
 from seamline.ports import Parsed, Parser
 from seamline.types import ParseStatus
@@ -23,9 +21,9 @@ class MissingParser:
         return Parsed(text="", media_type=media_type, status=ParseStatus.UNSUPPORTED, reason=reason)
 
 
-def missing(create: Callable[[Mapping[str, object]], Any], package: str) -> Parser:
+def missing(create: FunctionType, package: str) -> Parser:
     """The stand-in for the parser that a module's factory would have made."""
-    module = sys.modules[create.__module__]
-    classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    there = create.__globals__
+    classes = [item for item in there.values() if isinstance(item, type) and item.__module__ == there["__name__"]]
     parser = next(item for item in classes if hasattr(item, "media_types") and hasattr(item, "name"))
     return MissingParser(parser.name, parser.media_types, package)

@@ -5,12 +5,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
 from seamline import registry
 from seamline.fingerprint import sha256_bytes, sha256_text
+from seamline.ingest import docx
+from seamline.ingest.missing import missing
 from seamline.ingest.reader import EntryReader
 from seamline.kit import load_documents
 from seamline.types import ParseStatus
@@ -112,3 +115,17 @@ def test_ingest_check_finds_faults(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "missing 'other words'" in done.stdout
     assert "found 'some'" in done.stdout
+
+
+def test_a_format_whose_library_is_not_installed_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(docx, "version", absent)
+    with pytest.raises(PackageNotFoundError) as caught:
+        docx.create({})
+    parser = missing(docx.create, str(caught.value.name))  # type: ignore[arg-type]
+    assert parser.media_types == docx.DocxParser.media_types
+    parsed = parser.parse(b"", media_type="x", filename="a.docx")
+    assert parsed.status is ParseStatus.UNSUPPORTED
+    assert parsed.reason == 'docx needs the package lxml: pip install "seamline[formats]"'

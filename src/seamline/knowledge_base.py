@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from seamline import calibration, ledger, ports, registry, spaces
+from seamline import calibration, jobs, ledger, ports, registry, spaces
 from seamline import settings as settings_module
 from seamline.analyze.text import create as create_analyzer
 from seamline.chunk.artifacts import is_artifact
@@ -18,12 +18,11 @@ from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSour
 from seamline.chunkers import chunker_for
 from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer
-from seamline.ingest.folder import FolderSource, ListingLimits
 from seamline.ingest.plan import indexed, inside
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
-from seamline.ports import Chunker, Embedder, Snapshot, Source, Store
+from seamline.ports import Chunker, Embedder, Source, Store
 from seamline.retrieve.explanation import WhyNot
 from seamline.settings import LoadedSettings, home_dir
 from seamline.store.catalogue import Catalogue
@@ -120,6 +119,7 @@ class KnowledgeBase:
         self,
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         *,
+        source: str = "folder",
         source_name: str | None = None,
         readable_by: Sequence[str] | None = None,
         allow_mass_delete: bool = False,
@@ -129,6 +129,7 @@ class KnowledgeBase:
     ) -> SyncReport:
         """Make the knowledge base equal to the folders or files: add, replace, skip, remove.
 
+        ``source`` names what ``paths`` are: ``folder`` (files and folders), ``records``, ``stdin``, or a plug-in's.
         A single chunks artifact is verified, and its documents are indexed with the chunks that it holds.
         A document that cannot be indexed is in ``report.failed`` with its reason. Raises ``ListingError``,
         ``IdCollisionError``, ``MassDeletionError`` and ``SpaceMismatchError`` before anything is changed.
@@ -146,13 +147,23 @@ class KnowledgeBase:
             strict=strict,
             readable_by=frozenset(readable_by) if readable_by is not None else None,
         )
-        if len(roots) == 1 and is_artifact(roots[0]):
-            self._require_owner()
+        if source == "folder" and len(roots) == 1 and is_artifact(roots[0]):
             with ChunkedSource(roots[0], name=source_name) as chunked:
                 return self._indexer(ChunkedReader(chunked), ChunkedChunker(chunked)).sync(chunked, options, progress)
-        return self.sync(
-            FolderSource(roots, name=source_name, limits=ListingLimits.of(values.mapping())), options, progress
-        )
+        return self.sync(self._source(source, roots, source_name), options, progress)
+
+    def listing(
+        self, paths: Sequence[str | os.PathLike[str]], *, source: str = "folder", source_name: str | None = None
+    ) -> list[tuple[str, str]]:
+        """Ids and revisions of what ``index`` would look at now; raises as its listing does."""
+        return [(entry.id, entry.revision) for entry in self._source(source, paths, source_name).entries()]
+
+    def _source(self, kind: str, paths: Sequence[str | os.PathLike[str]], name: str | None) -> Source:
+        places = [Path(path) for path in paths]
+        kind = "stdin" if kind == "folder" and places == [Path("-")] else kind
+        own = {"exclude": self.home} if kind == "folder" else {}
+        made: Source = registry.factory("sources", kind)(self.settings.values.mapping(), paths=places, name=name, **own)
+        return made
 
     def sync(
         self, source: Source, options: SyncOptions, progress: Callable[[Progress], None] = lambda _: None
@@ -160,13 +171,35 @@ class KnowledgeBase:
         """As ``index``, from any source. Raises ``NotAllowedError`` for a principal who is not the owner."""
         self._require_owner()
         values = self.settings.values.mapping()
+        if isinstance(source, ports.ReadingSource):
+            return self._sync(self._indexer(source.reader(), dry_run=options.dry_run), source, options, progress)
         with EntryReader(ParseLimits.of(values)) as reader:
-            return self._indexer(reader).sync(source, options, progress)
+            return self._sync(self._indexer(reader, dry_run=options.dry_run), source, options, progress)
 
-    def _indexer(self, reader: ports.EntryReader, chunker: Chunker | None = None) -> Indexer:
-        store, embedder = self._open_store(create=True), self.embedder()
+    def _sync(
+        self, indexer: Indexer, source: Source, options: SyncOptions, progress: Callable[[Progress], None]
+    ) -> SyncReport:
+        if options.dry_run:
+            return indexer.sync(source, options, progress)
+        with jobs.recorded(self._folder, source.name):
+            return indexer.sync(source, options, progress)
+
+    def _indexer(self, reader: ports.EntryReader, chunker: Chunker | None = None, *, dry_run: bool = False) -> Indexer:
+        store, bound = self._writable(dry_run=dry_run)
+        embedder = self._embedder_of(bound)
         chunker = chunker or chunker_for(self.settings.values.mapping(), embedder)
         return Indexer(store, self.scope, embedder=embedder, analyzer=self._analyzer, chunker=chunker, reader=reader)
+
+    def _writable(self, *, dry_run: bool) -> tuple[Store, Binding | None]:
+        """The store and what it is bound to; a dry run of a kb that is not there makes none."""
+        try:
+            store = self._open_store(create=not dry_run)
+        except NotFoundError:
+            if not dry_run:
+                raise
+            make = registry.factory("stores", "memory")
+            return make(self.settings.values.mapping(), workspace=self.workspace, kb=self.name, folder=None), None
+        return store, self.binding()
 
     def retrieve(
         self,
@@ -259,7 +292,11 @@ class KnowledgeBase:
 
     def embedder(self) -> Embedder:
         """The embedder of this kb, checked against its space; see :func:`seamline.spaces.embedder_for`."""
-        return self._embedder_of(self.binding())
+        try:
+            bound = self.binding()
+        except NotFoundError:  # the one that a new kb would have
+            bound = None
+        return self._embedder_of(bound)
 
     def calibration(self) -> calibration.Calibration | None:
         """What was calibrated for this kb; ``None`` when nothing was. Raises ``CalibrationError``."""
@@ -337,45 +374,6 @@ class KnowledgeBase:
             metadata_filter={key: _accepted(value) for key, value in (metadata_filter or {}).items()},
             overrides=overrides or {},
         )
-
-
-class ScopedRetriever:
-    """A knowledge base behind the ``Retriever`` port: how an evaluation drives this engine.
-
-    ``cold`` keeps no rerank scores: with them a variant that runs after another would be timed without its reranker.
-    """
-
-    def __init__(self, kb: KnowledgeBase, *, cold: bool = True) -> None:
-        self._kb = kb
-        self._always: Mapping[str, object] = {"rerank_cache_entries": 0} if cold else {}
-
-    def retrieve(self, query: str, *, top_k: int, overrides: Mapping[str, object]) -> RetrievalResult:
-        """One retrieval of ``top_k`` passages with some settings replaced."""
-        rest = {name: value for name, value in overrides.items() if name != "mode"}
-        mode = overrides.get("mode")
-        return self._kb.retrieve(
-            query, limit=top_k, mode=str(mode) if mode else None, overrides={**self._always, **rest}
-        )
-
-    def info(self) -> Mapping[str, object]:
-        """Fingerprints and what the kb is made of."""
-        snapshot: Snapshot
-        with self._kb.read() as snapshot:
-            bound = snapshot.binding(self._kb.scope)
-            statistics = snapshot.statistics(self._kb.scope)
-            digest = snapshot.digest(self._kb.scope)
-        return {
-            "kb": self._kb.name,
-            "corpus_digest": digest,
-            "documents": statistics.documents,
-            "chunks": statistics.chunks,
-            "space": bound.space_fingerprint if bound else None,
-            "embedder": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
-            "chunker": bound.chunker_fingerprint if bound else None,
-            "analyzer": bound.analyzer_fingerprint if bound else None,
-            "rerank_provider": self._kb.pipeline().settings.rerank_provider,
-            "stand_ins": [f"embedder {bound.space.provider}"] if bound and bound.space.stand_in else [],
-        }
 
 
 def _accepted(value: MetadataValue | Sequence[MetadataValue]) -> frozenset[MetadataValue]:

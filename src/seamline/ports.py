@@ -69,6 +69,14 @@ class Source(Protocol):
         """The bytes of one entry. Raises ``IngestError`` when it cannot be read."""
 
 
+@runtime_checkable
+class ReadingSource(Protocol):
+    """A source whose entries are no files of a format: it brings what reads them."""
+
+    def reader(self) -> EntryReader:
+        """The reader of its entries."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
     """A file inside a file, to be read as a document of its own; ``name`` has no folders."""

@@ -60,6 +60,9 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ("stores", "qdrant"): BuiltIn(
         "dense leg in Qdrant, records and keyword leg beside it", ("qdrant_client",), "qdrant"
     ),
+    ("sources", "folder"): BuiltIn("files and folders"),
+    ("sources", "records"): BuiltIn("a JSON Lines file of records: _id, title, text, metadata"),
+    ("sources", "stdin"): BuiltIn("one document on standard input; its id is --source-name"),
     ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
     ("chunkers", "fixed"): BuiltIn("windows of characters ended at pauses, whatever the structure"),
     ("chunkers", "semantic"): BuiltIn("sentences divided where an embedder sees the subject change"),

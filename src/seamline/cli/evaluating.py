@@ -139,7 +139,7 @@ def run(
     """One evaluation of this knowledge base, with its settings and the command on record."""
     from seamline.cli.render_report import evaluation_progress
     from seamline.evaluation.run import evaluate
-    from seamline.knowledge_base import ScopedRetriever
+    from seamline.retriever import ScopedRetriever
 
     values = kb.settings.values
     with evaluation_progress(quiet=quiet) as progress:

@@ -15,23 +15,33 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True, path_type=Path))
+@click.option("--source", default="folder", show_default=True, metavar="KIND", help="What PATHS are; see providers.")
 @click.option("--source-name", metavar="S", help="Name of the source [default: its path].")
 @click.option("--readable-by", metavar="NAME,...", help="Who may read these documents (users or groups).")
 @click.option("--allow-mass-delete", is_flag=True, help="Allow removing a large share of the documents.")
 @click.option("--dry-run", is_flag=True, help="Only list what would happen.")
 @click.option("--strict", is_flag=True, help="Stop at the first document that cannot be indexed.")
+@click.option("--watch", is_flag=True, help="Keep the knowledge base equal to PATHS until Ctrl-C.")
+@click.option(
+    "--interval", type=click.FloatRange(0.05, 3600), default=2.0, show_default=True, help="Seconds between looks."
+)
+@click.option("--explain", is_flag=True, help="Show what would be extracted from files, and index nothing.")
 @common
 def index_command(
     told: Common,
     paths: tuple[Path, ...],
+    source: str,
     source_name: str | None,
     readable_by: str | None,
     allow_mass_delete: bool,
     dry_run: bool,
     strict: bool,
+    watch: bool,
+    interval: float,
+    explain: bool,
 ) -> int:
-    """Make a knowledge base equal to folders or files.
+    """Make a knowledge base equal to folders or files; ``-`` is a document on standard input.
 
     New documents are added, changed ones replaced, vanished ones removed, unchanged ones skipped. Exit code
     1 means that some documents could not be indexed; they are listed with the reason.
@@ -39,9 +49,19 @@ def index_command(
     from seamline import wire
     from seamline.cli import render
 
+    if explain:
+        from seamline.cli.explaining import explain_files
+
+        return explain_files(told, paths)
+    if watch:
+        from seamline.cli.watching import watch_paths
+
+        options = {"readable_by": names(readable_by), "allow_mass_delete": allow_mass_delete, "strict": strict}
+        return watch_paths(told, paths, interval, source=source, source_name=source_name, **options)
     with told.open() as kb, render.sync_progress(quiet=told.as_json) as progress:
         report = kb.index(
             list(paths),
+            source=source,
             source_name=source_name,
             readable_by=names(readable_by),
             allow_mass_delete=allow_mass_delete,
@@ -66,13 +86,16 @@ def _exit_code(report: SyncReport) -> int:
 @click.option("--documents", "listed", is_flag=True, help="List the documents that you may read.")
 def status_command(told: Common, listed: bool) -> int:
     """Show what a knowledge base holds, and which documents could not be indexed and why."""
+    from seamline import jobs, wire
     from seamline.cli import render
+    from seamline.ingest.plan import indexed
 
     with told.open() as kb, kb.read() as snapshot:
         statistics = snapshot.statistics(kb.scope)
         states = snapshot.states(kb.scope)
         bound = snapshot.binding(kb.scope)
         folder = str(kb.folder) if kb.folder else None
+        unfinished = jobs.unfinished(kb.folder)
         documents = [document.id for document in snapshot.documents(kb.scope)] if listed else None
     failed = [state for state in states.values() if state.status.value == "failed"]
     shown: dict[str, Any] = {
@@ -85,12 +108,14 @@ def status_command(told: Common, listed: bool) -> int:
         "languages": dict(statistics.languages),
         "space": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
         "stand_in": bound.space.stand_in if bound else None,
-        "sources": dict(Counter(state.source for state in states.values())),
+        "sources": dict(Counter(state.source for state in states.values() if indexed(state))),
         "failed": [
             {"document_id": s.document_id, "reason": s.reason, "retryable": s.retryable, "source": s.source}
             for s in sorted(failed, key=lambda s: s.document_id)
         ],
     }
+    if unfinished is not None:
+        shown["unfinished"] = wire.plain(unfinished)
     if documents is not None:
         shown["document_ids"] = sorted(documents)
     if told.as_json:

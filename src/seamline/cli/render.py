@@ -121,6 +121,13 @@ def sync_report(report: SyncReport, space: EmbeddingSpace) -> None:
         console.print(table)
 
 
+def _unfinished(job: dict[str, Any] | None) -> str:
+    if job is None:
+        return ""
+    state = "running" if job["running"] else "[yellow]interrupted[/]: the same command goes on from there"
+    return f"a sync of {escape(job['source'])}, begun {job['started_at']}, {state}"
+
+
 def status(shown: dict[str, Any]) -> None:
     """What a kb holds."""
     rows = {
@@ -131,11 +138,13 @@ def status(shown: dict[str, Any]) -> None:
         "embedding": (shown["space"] or "none yet") + (" [yellow](stand-in)[/]" if shown["stand_in"] else ""),
         "languages": ", ".join(f"{tag} {count:,}" for tag, count in sorted(shown["languages"].items())) or "none",
         "generation": str(shown["generation"]),
+        "unfinished": _unfinished(shown.get("unfinished")),
         "sources": "\n".join(f"{name}: {count:,}" for name, count in sorted(shown["sources"].items())) or "none",
     }
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in rows.items():
-        table.add_row(f"[dim]{name}[/]", value)
+        if value:
+            table.add_row(f"[dim]{name}[/]", value)
     console.print(table)
     for document in shown.get("document_ids", ()):
         console.print(escape(document), soft_wrap=True)

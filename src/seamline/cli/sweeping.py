@@ -104,7 +104,8 @@ def sweep_command(
 def _retrievers(told: Common, kb: KnowledgeBase, sizes: Sequence[int]) -> Iterator[dict[str, Retriever]]:
     """The kb as it is, and a scratch kb of the same documents for each other chunk size."""
     from seamline.collection import copy_documents
-    from seamline.knowledge_base import KnowledgeBase, ScopedRetriever
+    from seamline.knowledge_base import KnowledgeBase
+    from seamline.retriever import ScopedRetriever
 
     found: dict[str, Retriever] = {"": ScopedRetriever(kb, cold=False)}
     provider = {} if (bound := kb.binding()) is None else {"embedding_provider": bound.space.provider}
@@ -132,7 +133,7 @@ def _with_thresholds(
 ) -> Swept:
     """Thresholds on each scale, measured with the chosen settings and with each reranker."""
     from seamline.evaluation.sweep import thresholds
-    from seamline.knowledge_base import ScopedRetriever
+    from seamline.retriever import ScopedRetriever
 
     seed, retriever = kb.settings.values.eval_seed, ScopedRetriever(kb, cold=False)
     plain = {name: value for name, value in swept.overrides[chosen].items() if not name.startswith("rerank_")}

@@ -46,9 +46,18 @@ class FolderSource:
     """
 
     def __init__(
-        self, paths: Sequence[str | os.PathLike[str]], *, name: str | None = None, limits: ListingLimits
+        self,
+        paths: Sequence[str | os.PathLike[str]],
+        *,
+        name: str | None = None,
+        limits: ListingLimits,
+        exclude: Path | None = None,
     ) -> None:
-        """Remember the resolved paths. ``name`` defaults to them, joined by the platform's path separator."""
+        """Remember the resolved paths. ``name`` defaults to them, joined by the platform's path separator.
+
+        ``exclude`` is a folder that is never entered: the home, which would otherwise index itself.
+        """
+        self._exclude = exclude.resolve() if exclude is not None else None
         self._roots = [Path(path).expanduser().resolve() for path in paths]
         self._name = name or os.pathsep.join(map(str, self._roots))
         self._limits = limits
@@ -165,10 +174,17 @@ class FolderSource:
             for name, target, status in children:
                 id_ = prefix + name
                 if stat.S_ISDIR(status.st_mode):
-                    if target not in trail and not rules.ignores(id_ + "/"):
+                    if target not in (*trail, self._exclude) and not rules.ignores(id_ + "/"):
                         pending.append((target, id_ + "/", rules, (*trail, target)))
                 elif stat.S_ISREG(status.st_mode) and not rules.ignores(id_):
                     yield _File(id_, target, status.st_size, status.st_mtime_ns)
+
+
+def create(
+    settings: Mapping[str, object], *, paths: Sequence[Path], name: str | None = None, exclude: Path | None = None
+) -> FolderSource:
+    """From ``max_files``, ``max_file_bytes``, ``max_total_bytes`` and ``max_depth``."""
+    return FolderSource(paths, name=name, limits=ListingLimits.of(settings), exclude=exclude)
 
 
 def _children(folder: Path, root: Path) -> list[tuple[str, Path, os.stat_result]]:

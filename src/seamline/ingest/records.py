@@ -6,7 +6,7 @@ The layout of the retrieval test collections, and the simplest way to bring text
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,10 @@ class RecordSource:
             raise IngestError(f"{self._path}: no record has the id {entry.id!r}")
         return self._lines[entry.id]
 
+    def reader(self) -> RecordReader:
+        """What reads its entries: a record is no file of a format."""
+        return RecordReader()
+
 
 class RecordReader:
     """Turns a record's line into a document: its text as it is, cleaned at the one place."""
@@ -90,6 +94,13 @@ class RecordReader:
             status=ParseStatus.OK if text.strip() else ParseStatus.BLANK,
             status_reason=None if text.strip() else "the record has no text",
         )
+
+
+def create(settings: Mapping[str, object], *, paths: Sequence[Path], name: str | None = None) -> RecordSource:  # noqa: ARG001
+    """From one JSON Lines file; raises ``ListingError`` for another number of paths."""
+    if len(paths) != 1:
+        raise ListingError(f"records are read from one file, not {len(paths)}", hint="index each under its own name")
+    return RecordSource(Path(paths[0]), name=name)
 
 
 def _record(line: bytes, where: str) -> dict[str, Any]:

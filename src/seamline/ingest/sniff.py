@@ -80,7 +80,7 @@ def sniff(data: bytes, filename: str, declared: str | None = None) -> str:
         return "application/pdf"
     # Markers are ASCII; without NULs they are found in UTF-16 and UTF-32 too.
     plain = head.removeprefix(b"\xef\xbb\xbf").removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").replace(b"\0", b"")
-    if _binary(head) and not _HTML.match(plain):
+    if _binary(head) and not _HTML.match(plain) and not _damaged_text(head, filename):
         return UNKNOWN
     return _textual(plain, filename, declared)
 
@@ -101,6 +101,17 @@ def _textual(plain: bytes, filename: str, declared: str | None) -> str:
     if declared is not None and declared.startswith("text/"):
         return declared
     return "message/rfc822" if not suffix and _MAIL.match(plain) else "text/plain"
+
+
+def _damaged_text(head: bytes, filename: str) -> bool:
+    """Whether a file that its name calls text is text with some NULs in it: a pipe or a crash left them."""
+    suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
+    if suffix not in _BY_NAME and suffix not in _CODE and suffix not in ("txt", "log"):
+        return False
+    rest = head.replace(b"\0", b"")
+    if len(rest) < 0.7 * len(head) or sum(len(run) for run in _CONTROLS.findall(rest)) > 0.05 * len(head):
+        return False
+    return rest.decode("utf-8", "replace").count("\ufffd") <= 1  # the sample may end inside a character
 
 
 def _binary(head: bytes) -> bool:

@@ -17,7 +17,7 @@ from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, space_fingerprint
 from seamline.ingest import safety
-from seamline.ingest.plan import Plan, Ready, Work, gone_from, indexed, inside
+from seamline.ingest.plan import Plan, Ready, Work, gone_from, indexed, within
 from seamline.ports import (
     Analyzer,
     AttachmentReader,
@@ -117,7 +117,7 @@ class Indexer:
         gone = gone_from(known, {entry.id for entry in entries})
         safety.refuse_mass_deletion(gone, len(known), options)
         report.seconds["list"] = time.perf_counter() - began
-        return _Run(self, source, options, report, progress, Plan(entries, known, gone, bound))
+        return _Run(self, source, options, report, progress, Plan(entries, known, gone, bound, within(known)))
 
     def binding(self, bound: Binding | None) -> Binding:
         """What the kb is bound to from now on; the canaries of the same space are kept, else embedded."""
@@ -223,7 +223,7 @@ class _Run:
             return
         self._report.skipped.append(entry.id)
         self._share(writer, entry)
-        for id_ in inside(entry.id, self._plan.known):
+        for id_ in self._plan.within.get(entry.id, ()):
             held = self._plan.known[id_]
             if held.status is IngestStatus.FAILED:
                 self._report.failed.append(
@@ -235,7 +235,7 @@ class _Run:
         wanted = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
         if wanted is None:
             return
-        for id_ in (entry.id, *inside(entry.id, self._plan.known)):
+        for id_ in (entry.id, *self._plan.within.get(entry.id, ())):
             if indexed(self._plan.known.get(id_)) and self._indexer.readable_by(id_) != wanted:
                 writer.set_access(id_, wanted)
                 self._uncommitted = True
@@ -311,7 +311,7 @@ class _Run:
 
     def _drop_inside(self, writer: Writer, id_: DocumentId, keep: set[DocumentId]) -> None:
         """Remove documents that were inside an entry and are not any more."""
-        stale = [known for known in inside(id_, self._plan.known) if known not in keep]
+        stale = [known for known in self._plan.within.get(id_, ()) if known not in keep]
         if stale:
             writer.remove([known for known in stale if indexed(self._plan.known[known])])
             writer.record([replace(self._plan.known[known], status=IngestStatus.REMOVED) for known in stale])

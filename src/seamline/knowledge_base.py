@@ -18,7 +18,7 @@ from seamline.chunk.prechunked import ChunkedChunker, ChunkedReader, ChunkedSour
 from seamline.chunkers import chunker_for
 from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer
-from seamline.ingest.plan import indexed, inside
+from seamline.ingest.plan import indexed, within
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
@@ -161,8 +161,8 @@ class KnowledgeBase:
     def _source(self, kind: str, paths: Sequence[str | os.PathLike[str]], name: str | None) -> Source:
         places = [Path(path) for path in paths]
         kind = "stdin" if kind == "folder" and places == [Path("-")] else kind
-        own = {"exclude": self.home} if kind == "folder" else {}
-        made: Source = registry.factory("sources", kind)(self.settings.values.mapping(), paths=places, name=name, **own)
+        make = registry.factory("sources", kind)
+        made: Source = make(self.settings.values.mapping(), paths=places, name=name, exclude=self.home)
         return made
 
     def sync(
@@ -185,21 +185,20 @@ class KnowledgeBase:
             return indexer.sync(source, options, progress)
 
     def _indexer(self, reader: ports.EntryReader, chunker: Chunker | None = None, *, dry_run: bool = False) -> Indexer:
-        store, bound = self._writable(dry_run=dry_run)
-        embedder = self._embedder_of(bound)
+        store, embedder = self._writable(dry_run=dry_run), self.embedder()
         chunker = chunker or chunker_for(self.settings.values.mapping(), embedder)
         return Indexer(store, self.scope, embedder=embedder, analyzer=self._analyzer, chunker=chunker, reader=reader)
 
-    def _writable(self, *, dry_run: bool) -> tuple[Store, Binding | None]:
-        """The store and what it is bound to; a dry run of a kb that is not there makes none."""
+    def _writable(self, *, dry_run: bool) -> Store:
+        """The store, made where it is absent; a dry run of a kb that is not there makes none."""
         try:
-            store = self._open_store(create=not dry_run)
+            return self._open_store(create=not dry_run)
         except NotFoundError:
             if not dry_run:
                 raise
             make = registry.factory("stores", "memory")
-            return make(self.settings.values.mapping(), workspace=self.workspace, kb=self.name, folder=None), None
-        return store, self.binding()
+            empty: Store = make(self.settings.values.mapping(), workspace=self.workspace, kb=self.name, folder=None)
+            return empty
 
     def retrieve(
         self,
@@ -255,7 +254,7 @@ class KnowledgeBase:
         with store.write(timeout=self.settings.values.write_timeout_s) as writer:
             with store.read() as snapshot:
                 states = snapshot.states(self.scope)
-            held = [id_ for id_ in inside(DocumentId(document), states) if indexed(states[id_])]
+            held = [id_ for id_ in within(states).get(DocumentId(document), ()) if indexed(states[id_])]
             for id_ in (DocumentId(document), *held):
                 writer.set_access(id_, None if readable_by is None else frozenset(readable_by))
             writer.commit()

@@ -27,6 +27,7 @@ def document(
     *,
     id_: str = "doc.md",
     title: str | None = None,
+    language: str | None = None,
 ) -> Document:
     """A document as a reader would make it."""
     return Document(
@@ -37,6 +38,7 @@ def document(
         provenance=Provenance(source_uri=f"file:///{id_}", content_sha256="0" * 64, parser="test", parser_version="1"),
         quality=Quality(characters=len(text)),
         title=title,
+        language=language,
         blocks=tuple(blocks),
         pages=tuple(pages),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -10,7 +11,7 @@ from seamline.chunk.ids import ChunkIds, ParentIds
 from seamline.chunk.packing import Draft
 from seamline.chunk.parents import parents_of
 from seamline.chunk.sizes import ParentSizes
-from seamline.types import Chunk, Chunked, ChunkId, Document, Page
+from seamline.types import Block, Chunk, Chunked, ChunkId, Document, Page
 
 
 def chunked(document: Document, drafts: Sequence[Draft], sizes: ParentSizes | None) -> Chunked:
@@ -31,6 +32,7 @@ def stated(
 ) -> tuple[Chunk, ...]:
     """Chunks of the drafts with these ids, and the parent that each names where there are any."""
     ends = [page.char_end for page in document.pages]
+    others = [block for block in document.blocks if block.language is not None]
     made = []
     for index, draft in enumerate(drafts):
         text = document.text[draft.start : draft.end]
@@ -44,7 +46,7 @@ def stated(
                 chunk_index=index,
                 heading_path=draft.path,
                 title=document.title,
-                language=document.language,
+                language=_language(document, others, draft) if others else document.language,
                 pages=_pages(document, ends, draft) if ends else (),
                 parent_id=parents[index] if parents else None,
                 source_uri=document.provenance.source_uri,
@@ -52,6 +54,17 @@ def stated(
             )
         )
     return tuple(made)
+
+
+def _language(document: Document, others: Sequence[Block], draft: Draft) -> str | None:
+    """The language of most of a chunk: the document's, unless blocks in another one fill more than half of it."""
+    within: Counter[str | None] = Counter()
+    for block in others[bisect_left(others, draft.start + 1, key=lambda block: block.char_end) :]:
+        if block.char_start >= draft.end:
+            break
+        within[block.language] += min(block.char_end, draft.end) - max(block.char_start, draft.start)
+    language, characters = within.most_common(1)[0] if within else (None, 0)
+    return language if characters * 2 > draft.end - draft.start else document.language
 
 
 def _pages(document: Document, ends: list[int], draft: Draft) -> tuple[Page, ...]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from seamline.types import Block
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-VERSION = f"1+py3langid-{version('py3langid')}"
+VERSION = f"2+py3langid-{version('py3langid')}"
 MIN_LETTERS = 20
 """Letters below which nothing is claimed. A Han, Kana or Hangul character counts as three."""
 
@@ -96,6 +100,40 @@ def _among(sample: str, script: str) -> tuple[str | None, float]:
     best = max(scores, key=lambda language: (scores[language], language))
     total = sum(scores.values())
     return best, scores[best] / total if total > 0 else 0.0
+
+
+WINDOW = 600
+"""Characters of neighbouring blocks that are judged together: shorter pieces are told apart by luck."""
+SURE = 0.9
+
+
+def mark_blocks(text: str, blocks: Sequence[Block], language: str | None) -> tuple[Block, ...]:
+    """The blocks, those in another language than the document's marked with it.
+
+    Blocks are judged in runs of at least ``WINDOW`` characters that do not cross a heading, and only a confidence of
+    ``SURE`` counts; a document of one such run is in its own language.
+    """
+    if language is None or len(text) < 2 * WINDOW:
+        return tuple(blocks)
+    marked: list[Block] = []
+    for run in _runs(blocks):
+        found, confidence = detect("\n".join(text[block.char_start : block.char_end] for block in run))
+        other = found if found is not None and found != language and confidence >= SURE else None
+        marked.extend(run if other is None else [replace(block, language=other) for block in run])
+    return tuple(marked)
+
+
+def _runs(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    run: list[Block] = []
+    size = 0
+    for block in blocks:
+        if run and (size >= WINDOW or block.kind == "heading"):
+            yield run
+            run, size = [], 0
+        run.append(block)
+        size += block.char_end - block.char_start
+    if run:
+        yield run
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from seamline.ingest.archives import Archive, ArchiveError, EncryptedArchiveError
+from seamline.ingest.clean import clean
 from seamline.ingest.layout import Layout
 from seamline.ingest.quality import measure
 from seamline.ports import Parsed
@@ -42,15 +43,21 @@ def laid_out(
     """A layout as a parser's result, ``truncated`` with a ``reason``; the title falls back to the first heading."""
     text = layout.text
     headings = (block.title for block in layout.blocks if block.level == 1)
+    said = {name: _line(value) if isinstance(value, str) else value for name, value in (metadata or {}).items()}
     return Parsed(
         text=text,
         media_type=media_type,
         blocks=tuple(layout.blocks),
         pages=tuple(layout.places),
-        title=title or next(headings, None),
-        metadata=dict(metadata or {}),
+        title=_line(title) if title and _line(title) else next(headings, None),
+        metadata=said,
         decoder=decoder,
         quality=measure(text, controls=layout.controls),
         status=ParseStatus.OK if reason is None else ParseStatus.TRUNCATED,
         reason=reason,
     )
+
+
+def _line(text: str) -> str:
+    """A title or a property: clean, on one line."""
+    return " ".join(clean(text).text.split())

@@ -32,6 +32,8 @@ class Plan:
     known: Mapping[DocumentId, IngestState]
     gone: Sequence[DocumentId]
     bound: Binding | None
+    within: Mapping[DocumentId, Sequence[DocumentId]]
+    """The known documents that are files inside a document, at any depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,13 @@ INSIDE = "!/"
 """Stands between the id of a document and the name of a file inside it."""
 
 
-def inside(id_: DocumentId, known: Iterable[DocumentId]) -> list[DocumentId]:
-    """The known documents that are files inside a document, at any depth."""
-    return [other for other in known if other.startswith(f"{id_}{INSIDE}")]
+def within(known: Iterable[DocumentId]) -> dict[DocumentId, list[DocumentId]]:
+    """For each document that holds files, those among ``known``, at any depth."""
+    found: dict[DocumentId, list[DocumentId]] = {}
+    for id_ in known:
+        for holder in _roots(id_) if INSIDE in id_ else ():
+            found.setdefault(holder, []).append(id_)
+    return found
 
 
 def gone_from(known: Iterable[DocumentId], listed: Set[DocumentId]) -> list[DocumentId]:

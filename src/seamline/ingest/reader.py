@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from seamline.fingerprint import sha256_bytes, sha256_text
 from seamline.ingest.language import VERSION as LANGUAGE_VERSION
-from seamline.ingest.language import detect
+from seamline.ingest.language import detect, mark_blocks
 from seamline.ingest.plan import INSIDE
 from seamline.ingest.sandbox import ParseLimits, ParserChild
 from seamline.ports import Attachment
@@ -83,7 +83,7 @@ class EntryReader:
             language=language,
             language_confidence=confidence if language is not None else None,
             language_declared=bool(stated),
-            blocks=parsed.blocks,
+            blocks=mark_blocks(parsed.text, parsed.blocks, language),
             pages=parsed.pages,
             readable_by=entry.readable_by,
             metadata={**parsed.metadata, **entry.metadata},

@@ -96,7 +96,13 @@ class RecordReader:
         )
 
 
-def create(settings: Mapping[str, object], *, paths: Sequence[Path], name: str | None = None) -> RecordSource:  # noqa: ARG001
+def create(
+    settings: Mapping[str, object],  # noqa: ARG001 - the port's
+    *,
+    paths: Sequence[Path],
+    name: str | None = None,
+    exclude: Path | None = None,  # noqa: ARG001
+) -> RecordSource:
     """From one JSON Lines file; raises ``ListingError`` for another number of paths."""
     if len(paths) != 1:
         raise ListingError(f"records are read from one file, not {len(paths)}", hint="index each under its own name")

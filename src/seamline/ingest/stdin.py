@@ -37,6 +37,12 @@ class StdinSource:
         return self._data
 
 
-def create(settings: Mapping[str, object], *, paths: Sequence[Path], name: str | None = None) -> StdinSource:  # noqa: ARG001
+def create(
+    settings: Mapping[str, object],
+    *,
+    paths: Sequence[Path],  # noqa: ARG001
+    name: str | None = None,
+    exclude: Path | None = None,  # noqa: ARG001
+) -> StdinSource:
     """From ``max_file_bytes``; ``paths`` is ``-`` alone."""
     return StdinSource(name=name, most=int(str(settings["max_file_bytes"])))

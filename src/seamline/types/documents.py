@@ -39,6 +39,7 @@ class Block:
     """A leaf of the document's structure: an ordered, non-overlapping range of its text.
 
     ``level`` is the heading level (1 is the outermost). Blocks of one list, table or quote share a ``group``.
+    ``language`` is set only where it was detected to be another than the document's.
     """
 
     kind: BlockKind
@@ -47,6 +48,7 @@ class Block:
     level: int | None = None
     title: str | None = None
     group: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from seamline.ingest.language import detect
+from seamline.chunk.structural import create
+from seamline.ingest.blocks import paragraphs
+from seamline.ingest.language import detect, mark_blocks
+from support.ingest import document, settings
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,16 @@ def test_languages_are_told_apart(text: str, language: str) -> None:
 @pytest.mark.parametrize("text", ["", "Short words", "1234 5678 " * 50, "数据库", "—— ** ——" * 30])
 def test_too_few_letters_claim_nothing(text: str) -> None:
     assert detect(text) == (None, 0.0)
+
+
+def test_blocks_in_another_language_are_marked_and_chunks_take_it() -> None:
+    english = "The pump of the northern harbour is closed at night, and nobody knows why it leaks so much water. " * 8
+    french = "La pompe du port est fermée pendant la nuit, et personne ne sait pourquoi elle perd autant d'eau. " * 8
+    text = f"{english}\n\n{french}\n\n{english}"
+    blocks = mark_blocks(text, tuple(paragraphs(text)), "en")
+    assert [block.language for block in blocks] == [None, "fr", None]
+    made = create(settings()).chunk(document(text, blocks, language="en")).children
+    assert {"en", "fr"} == {chunk.language for chunk in made}
+    assert all((chunk.language == "fr") == ("pompe" in chunk.text) for chunk in made)
+    short = "Une phrase.\n\nA sentence."
+    assert all(block.language is None for block in mark_blocks(short, tuple(paragraphs(short)), "en"))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,32 +48,33 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=list(SETS))
     parser.add_argument("--precision", nargs="+", default=["int8"], choices=["int8", "float32"])
     parser.add_argument("--chunked", action="store_true")
+    parser.add_argument("--chunk-chars", type=int, nargs="+", help="chunked, at each of these sizes")
     parser.add_argument("--queries", type=int, help="most questions a set")
     parser.add_argument("--table", action="store_true", help="write docs/quality.md")
     parser.add_argument("--home", type=Path, default=Path(".cache/bench"))
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    for name in options.sets:
-        for precision in options.precision:
-            settings = {"embedding_provider": "local", "embedding_precision": precision}
-            settings |= {} if options.chunked else WHOLE
-            kb_name = f"{name}-{precision}{'-chunked' if options.chunked else ''}"
-            with collection.index(collection.data_folder() / name, options.home, kb_name, settings) as kb:
-                for variant, overrides in VARIANTS.items():
-                    row = {"set": name, "precision": precision, "variant": variant}
-                    row |= measure(kb, collection.data_folder() / name, overrides, options.queries)
-                    rows.append(row)
-                    print(
-                        f"{name:12} {precision:8} {variant:16} nDCG@10 {row['ndcg@10']:.4f} "
-                        f"[{row['low']:.3f}, {row['high']:.3f}]  recall@100 {row['recall@100']:.4f}  "
-                        f"P50 {row['p50_ms']:.1f} ms",
-                        flush=True,
-                    )
+    sizes: list[int | None] = options.chunk_chars or [None]
+    for name, precision, size in product(options.sets, options.precision, sizes):
+        settings: dict[str, object] = {"embedding_provider": "local", "embedding_precision": precision}
+        settings |= {"chunk_chars": size} if size else {} if options.chunked else WHOLE
+        kb_name = f"{name}-{precision}{f'-{size}' if size else '-chunked' if options.chunked else ''}"
+        with collection.index(collection.data_folder() / name, options.home, kb_name, settings) as kb:
+            for variant, overrides in VARIANTS.items():
+                row = {"set": name, "precision": precision, "chunk_chars": size, "variant": variant}
+                row |= measure(kb, collection.data_folder() / name, overrides, options.queries)
+                rows.append(row)
+                print(
+                    f"{name:12} {precision:8} {size or '':5} {variant:16} nDCG@10 {row['ndcg@10']:.4f} "
+                    f"[{row['low']:.3f}, {row['high']:.3f}]  recall@100 {row['recall@100']:.4f}  "
+                    f"P50 {row['p50_ms']:.1f} ms",
+                    flush=True,
+                )
     if options.table:
         write("quality-table", rows)
         write_page(rows)
     else:
-        write("quality-chunked" if options.chunked else "quality", rows)
+        write("quality-sizes" if options.chunk_chars else "quality-chunked" if options.chunked else "quality", rows)
 
 
 def measure(

@@ -96,7 +96,7 @@ def test_rule_25_the_ingest_kit_loads_no_heavy_library() -> None:
 
 def test_difficult_files_hold_their_manifest() -> None:
     """Every file of ``SEAMLINE_DOCS``, where it is set: the figures of scripts/ingest-check."""
-    script = Path(__file__).parents[3] / "scripts" / "ingest-check"
+    script = Path(__file__).parents[3] / "scripts" / "ingest_check.py"
     folder = os.environ.get("SEAMLINE_DOCS")
     if folder is None:
         usage = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=True)
@@ -110,7 +110,7 @@ def test_ingest_check_finds_faults(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("some words", encoding="utf-8")
     row = {"path": "a.txt", "format": "txt", "expected": ["other words"], "not_expected": "some"}
     (tmp_path / "manifest.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    script = Path(__file__).parents[3] / "scripts" / "ingest-check"
+    script = Path(__file__).parents[3] / "scripts" / "ingest_check.py"
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "missing 'other words'" in done.stdout

@@ -244,7 +244,11 @@ def test_rule_01_another_space_is_refused_but_keywords_still_work(
 
 def test_dry_run_lists_and_changes_nothing(cli: Cli, docs: Path) -> None:
     assert sorted(cli("index", docs, "--dry-run", "--json").json()["added"]) == sorted(DOCUMENTS)
-    assert cli("status", "--json").json()["documents"] == 0
+    assert cli("status").code == 2  # there is no knowledge base yet
+    assert cli("index", docs).code == 0
+    (docs / "new.txt").write_text("A new notice.", encoding="utf-8")
+    assert cli("index", docs, "--dry-run", "--json").json()["added"] == ["new.txt"]
+    assert cli("status", "--json").json()["documents"] == len(DOCUMENTS)
 
 
 def test_rule_13_only_the_owner_changes_what_there_is_to_read(indexed: Cli, docs: Path) -> None:

@@ -60,9 +60,9 @@ def boundary_at_or_before(text: str, index: int, lowest: int) -> int | None:
     return None
 
 
-def boundary_at_or_after(text: str, index: int) -> int:
-    """The first boundary at or after ``index``."""
-    while not is_boundary(text, index):
+def boundary_at_or_after(text: str, index: int, highest: int) -> int:
+    """The first boundary at or after ``index``, but ``highest`` where there is none before it."""
+    while index < highest and not is_boundary(text, index):
         index += 1
     return index
 

@@ -101,7 +101,7 @@ def overlapped(text: str, start: int, lowest: int, overlap: int) -> int:
     if earliest > lowest:
         # Begin with a whole word where there is one.
         earliest = next((i + 1 for i in range(earliest, start - 1) if text[i].isspace()), earliest)
-    span = trim(text, boundary_at_or_after(text, earliest), start)
+    span = trim(text, boundary_at_or_after(text, earliest, start), start)
     return span[0] if span is not None else start
 
 

@@ -100,7 +100,7 @@ def _spans(document: Document) -> Iterator[tuple[Block, tuple[int, int]]]:
     for block in _covering(document):
         start = max(position, block.char_start)
         start = boundary_at_or_before(text, start, position) or position
-        end = boundary_at_or_after(text, max(start, block.char_end))
+        end = boundary_at_or_after(text, max(start, block.char_end), len(text))
         span = trim(text, start, end)
         if span is not None:
             yield block, span

@@ -128,3 +128,17 @@ def test_the_ceiling_is_the_setting_else_the_window_else_512_and_never_the_publi
     assert max(len(child.text) for child in chunker_for(told).chunk(document(text)).children) <= 100
     published = chunker_for(settings(chunker="window-1000-200", embed_max_chars=100), embedder).chunk(document(text))
     assert max(len(child.text) for child in published.children) > 900
+
+
+def test_a_cluster_without_end_is_cut_in_linear_time() -> None:
+    made = chunker(
+        "fixed", ChunkSizes(target=600, overlap=60, least=50, most=10_000), ParentSizes(target=1500, overlap=100)
+    )
+
+    def work(marks: int) -> float:
+        source = document("e" + "\u0301" * marks)
+        started = time.process_time()
+        made.chunk(source)
+        return time.process_time() - started
+
+    assert min(work(800_000), work(800_000)) < 10 * max(work(200_000), work(200_000)) + 0.01

@@ -16,7 +16,7 @@ def test_a_cluster_is_not_divided(cluster: str) -> None:
     inside = range(2, 1 + len(cluster))
     assert not any(is_boundary(text, index) for index in inside)
     assert is_boundary(text, 1 + len(cluster))
-    assert all(boundary_at_or_after(text, index) == 1 + len(cluster) for index in inside)
+    assert all(boundary_at_or_after(text, index, len(text)) == 1 + len(cluster) for index in inside)
     assert all(boundary_at_or_before(text, index, 0) == 1 for index in inside)
 
 

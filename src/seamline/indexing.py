@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from seamline.deriving import Derivation
+from seamline.deriving import DeadLetters, Derivation
 from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, space_fingerprint
@@ -332,12 +332,18 @@ class _Run:
         self._step(IngestStatus.EMBEDDING, batch[0].document.id, advance=False)
         derived = self._indexer.derivation.derive(batch, self._report)
         began = time.perf_counter()
+        stored = []
         for ready, chunks in zip(batch, derived, strict=True):
+            if isinstance(chunks, DeadLetters):
+                reason = f"{chunks.chunks} of {chunks.of} chunks could not be embedded: {chunks.reason}"
+                self._refuse(writer, ready.state, self._plan.known.get(ready.document.id), reason, retryable=True)
+                continue
             writer.put(ready.document, chunks)
-        writer.record([ready.state for ready in batch])
+            stored.append(ready)
+        writer.record([ready.state for ready in stored])
         self._report.generation = writer.commit()
         self._report.seconds["store"] = self._report.seconds.get("store", 0.0) + time.perf_counter() - began
-        for ready in batch:
+        for ready in stored:
             (self._report.added if ready.is_new else self._report.replaced).append(ready.document.id)
             self._report.chunks += len(ready.chunks)
             for chunk in ready.chunks:

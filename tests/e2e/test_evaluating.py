@@ -14,6 +14,25 @@ from seamline.evaluation.trec import read_qrels, read_run
 from support.cli import Cli
 from support.collection import collection
 
+WORDS_ONLY = """\
+import json
+from pathlib import Path
+from seamline.evaluation.systems import SystemHit
+
+class Words:
+    def __init__(self):
+        lines = Path("made/corpus.jsonl").read_text("utf-8").splitlines()
+        self.documents = {row["_id"]: set(row["text"].split()) for row in map(json.loads, lines)}
+
+    def retrieve(self, query, *, top_k):
+        asked = set(query.rstrip("?").split())
+        ranked = sorted(self.documents, key=lambda id_: (-len(asked & self.documents[id_]), id_))
+        return [SystemHit(document_id=id_) for id_ in ranked[:top_k]]
+
+    def info(self):
+        return {"documents": len(self.documents)}
+"""
+
 
 @pytest.fixture
 def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
@@ -83,6 +102,25 @@ def test_a_run_of_another_system_stands_beside_our_variants(cli: Cli, golden: Pa
     assert cli(*ours, "--run", f"keyword-only={run}").code == 2
     run.write_text("elsewhere Q0 d00 1 1 t\n", encoding="utf-8")
     assert cli(*ours, "--run", f"stranger={run}", "-o", tmp_path / "page").code == 3
+
+
+def test_another_system_alone_needs_no_knowledge_base(
+    cli: Cli, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "words_only.py").write_text(WORDS_ONLY, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    ran = cli("eval", "--golden", golden, "--variants", "", "--system", "words=words_only:Words", "--json")
+    assert ran.code == 0, ran.err
+    (words,) = ran.json()["variants"]
+    assert words["measures"]["ndcg@10"]["mean"] > 0.3
+    assert ran.json()["settings"]["systems"] == {"words": {"documents": 40}}
+    assert cli("kb", "list", "--json").json() == []
+    beside = cli(
+        "eval", "--golden", golden, "--variants", "keyword-only", "--system", "words=words_only:Words", "--json"
+    )
+    assert [variant["name"] for variant in beside.json()["variants"]] == ["keyword-only", "words"]
+    assert beside.json()["variants"][1]["measures"] == words["measures"]
+    assert cli("eval", "--golden", golden, "--variants", "").code == 2
 
 
 class Page(HTMLParser):

@@ -70,7 +70,9 @@ def gate_command(
         written = _apply(kb, report) if apply_ and found.passed else None
     if told.as_json:
         print_json(
-            found.to_dict() | {"applied": written and str(written), "verdicts": list(map(report.told, report.verdicts))}
+            found.to_dict()
+            | {"applied": written and str(written), "verdicts": list(map(report.told, report.verdicts))}
+            | {"queries": report.judged, "made": dict(report.made)}
         )
     else:
         render_decision.decision(found)
@@ -78,6 +80,7 @@ def gate_command(
             *map(report.told, report.verdicts),
             *report.notices,
             *([f"written: {written}"] if written else []),
+            report.origin,
         ):
             click.echo(line)
     return 0 if found.passed else 1

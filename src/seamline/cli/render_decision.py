@@ -9,6 +9,7 @@ from rich.table import Table
 
 from seamline.cli.printing import escape
 from seamline.cli.render import console
+from seamline.evaluation.report import origin
 
 if TYPE_CHECKING:
     from seamline.evaluation.gate import Decision
@@ -54,6 +55,7 @@ def swept(found: Swept, chosen: str, written: Path | None) -> None:
         console.print("[dim]no thresholds: the golden set holds too few unanswerable queries[/]")
     if written is not None:
         console.print(f"written: {escape(str(written))} ({escape(chosen)})")
+    console.print(f"[dim]{escape(origin(found.queries, found.made))}[/]", soft_wrap=True)
 
 
 def decision(found: Decision) -> None:

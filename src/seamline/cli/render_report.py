@@ -14,9 +14,9 @@ from seamline.cli.render import console, errors
 
 if TYPE_CHECKING:
     from seamline.evaluation.answers import AnswerReport, Shares
+    from seamline.evaluation.attempts import Progress as Counted
     from seamline.evaluation.audit import Audit
     from seamline.evaluation.report import Grouping, Report
-    from seamline.evaluation.run import Progress as Counted
 
 WIDE = 132
 """Columns from which latency stands in the same table as the measures."""

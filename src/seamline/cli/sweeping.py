@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seamline.cli.golden_sets import golden_options, opened, prepare, read_golden_set
-from seamline.cli.options import Common, common, names, print_json
+from seamline.cli.options import Common, command_line, common, names, print_json
 
 if TYPE_CHECKING:
     from seamline.calibration import Calibration
@@ -86,6 +86,7 @@ def sweep_command(
                 folds=folds,
                 k=values.eval_k,
                 seed=values.eval_seed,
+                command=command_line(),
                 progress=progress,
             )
             chosen = swept.choice.best if best else swept.choice.simplest
@@ -178,5 +179,6 @@ def _calibration(kb: KnowledgeBase, swept: Swept, chosen: str, rerankers: Sequen
             "in_fold_ndcg_at_10": round(swept.choice.in_fold, 6),
             "before_ndcg_at_10": round(swept.choice.current, 6),
             "folds": swept.choice.folds,
+            **{name: str(value) for name, value in swept.made.items() if value},
         },
     )

@@ -33,7 +33,10 @@ def test_compare_finds_what_differs_and_refuses_other_corpora(cli: Cli, golden: 
     found = cli("compare", *reports, "--json").json()
     assert found["settings"]["settings.fusion_alpha"] == [0.1, 0.9]
     assert found["changes"][0]["variant"] == "economy"
-    assert "B - A" in cli("compare", *reports).out
+    shown = cli("compare", *reports).out
+    assert "B - A" in shown
+    assert "A: n = 60 queries; seamline " in shown
+    assert "fusion_alpha=0.9" in shown.split("B: n = 60 queries")[1]
     body = json.loads(reports[1].read_text("utf-8"))
     body["retriever"]["corpus_digest"] = "another"
     reports[1].write_text(json.dumps(body), encoding="utf-8")

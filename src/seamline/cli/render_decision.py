@@ -110,3 +110,5 @@ def side_by_side(found: SideBySide) -> None:
         console.print(f"[yellow]only one report holds a valid {escape(name)}[/]")
     for remark in found.remarks:
         console.print(f"[yellow]{escape(remark)}[/]")
+    for name, made in zip("AB", found.origins, strict=True):
+        console.print(f"[dim]{name}: {escape(made)}[/]", soft_wrap=True)

@@ -12,12 +12,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from seamline.deriving import Derivation
 from seamline.embed import canary
 from seamline.errors import SeamlineError
-from seamline.fingerprint import fingerprint, sha256_bytes, sha256_text, space_fingerprint
+from seamline.fingerprint import fingerprint, sha256_bytes, space_fingerprint
 from seamline.ingest import safety
-from seamline.ingest.plan import Plan, Ready, Work, indexed
-from seamline.ports import Analyzer, Chunker, Embedder, EntryReader, IndexedChunk, Source, Store, TokenCounter, Writer
+from seamline.ingest.plan import Plan, Ready, Work, gone_from, indexed, inside
+from seamline.ports import (
+    Analyzer,
+    AttachmentReader,
+    Chunker,
+    Embedder,
+    EntryReader,
+    Source,
+    Store,
+    Writer,
+)
 from seamline.types import (
     Binding,
     Chunked,
@@ -60,6 +70,7 @@ class Indexer:
         self._chunker = chunker
         self._reader = reader
         self.space = embedder.space
+        self.derivation = Derivation(store, scope, embedder=embedder, analyzer=analyzer)
         self._space = space_fingerprint(embedder.space)
 
     def recipe(self) -> Fingerprint:
@@ -103,7 +114,7 @@ class Indexer:
         known = {id_: state for id_, state in states.items() if state.source == source.name}
         entries = list(source.entries())
         safety.refuse_collisions(entries, states, source.name)
-        gone = sorted(known.keys() - {entry.id for entry in entries})
+        gone = gone_from(known, {entry.id for entry in entries})
         safety.refuse_mass_deletion(gone, len(known), options)
         report.seconds["list"] = time.perf_counter() - began
         return _Run(self, source, options, report, progress, Plan(entries, known, gone, bound))
@@ -124,43 +135,15 @@ class Indexer:
             canaries=canary.record(self._embedder),
         )
 
-    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> tuple[Document, Chunked]:
-        """Parse and chunk one entry's bytes; no chunks when its status is not indexable."""
-        document = self._reader.read(entry, data)
-        if document.status not in INDEXABLE:
-            return document, Chunked(children=())
-        return document, self._chunker.chunk(document)
-
-    def derive(self, batch: Sequence[Ready], report: SyncReport) -> list[list[IndexedChunk]]:
-        """Terms and vectors of each document's chunks; the same text in the same space is embedded once."""
-        template = self._embedder.space.template
-        texts = [[chunk.rendered(template) for chunk in ready.chunks] for ready in batch]
-        hashes = [[sha256_text(text) for text in row] for row in texts]
-        by_hash = {
-            h: text for row_h, row_t in zip(hashes, texts, strict=True) for h, text in zip(row_h, row_t, strict=True)
-        }
-        with self._store.read() as snapshot:
-            vectors = dict(snapshot.known_vectors(self._scope, list(by_hash)))
-        missing = {h: text for h, text in by_hash.items() if h not in vectors}
-        report.reused += len(by_hash) - len(missing)
-        if missing:
-            self._count_window_cuts(list(missing.values()), report)
-            began = time.perf_counter()
-            matrix = self._embedder.embed_passages(list(missing.values()))
-            report.seconds["embed"] = report.seconds.get("embed", 0.0) + time.perf_counter() - began
-            vectors.update(zip(missing, matrix, strict=True))
-            report.embedded += len(missing)
+    def read_and_chunk(self, entry: SourceEntry, data: bytes) -> list[tuple[Document, Chunked]]:
+        """Parse and chunk one entry's bytes, and the files inside it; no chunks where a status is not indexable."""
+        if isinstance(self._reader, AttachmentReader):
+            documents = self._reader.read_all(entry, data)
+        else:
+            documents = [self._reader.read(entry, data)]
         return [
-            [
-                IndexedChunk(
-                    chunk=chunk,
-                    text_sha256=h,
-                    terms=self._analyzer.terms(text, chunk.language),
-                    vectors={"child": vectors[h]},
-                )
-                for chunk, text, h in zip(ready.chunks, row_t, row_h, strict=True)
-            ]
-            for ready, row_t, row_h in zip(batch, texts, hashes, strict=True)
+            (document, self._chunker.chunk(document) if document.status in INDEXABLE else Chunked(children=()))
+            for document in documents
         ]
 
     def generation(self) -> int:
@@ -172,11 +155,6 @@ class Indexer:
         """The access list that a stored document has now."""
         with self._store.read() as snapshot:
             return snapshot.document(self._scope, document_id).readable_by
-
-    def _count_window_cuts(self, texts: Sequence[str], report: SyncReport) -> None:
-        window = self._embedder.space.window
-        if window is not None and isinstance(self._embedder, TokenCounter):
-            report.window_cuts += sum(count > window for count in self._embedder.count_tokens(texts))
 
 
 class _Run:
@@ -245,35 +223,40 @@ class _Run:
             return
         self._report.skipped.append(entry.id)
         self._share(writer, entry)
+        for id_ in inside(entry.id, self._plan.known):
+            held = self._plan.known[id_]
+            if held.status is IngestStatus.FAILED:
+                self._report.failed.append(
+                    Failure(document_id=id_, reason=held.reason or "failed before", retryable=False)
+                )
         self._step(IngestStatus.SKIPPED, entry.id)
 
     def _share(self, writer: Writer, entry: SourceEntry) -> None:
         wanted = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
         if wanted is None:
             return
-        if self._indexer.readable_by(entry.id) != wanted:
-            writer.set_access(entry.id, wanted)
-            self._uncommitted = True
-            self._report.access_changed += 1
+        for id_ in (entry.id, *inside(entry.id, self._plan.known)):
+            if indexed(self._plan.known.get(id_)) and self._indexer.readable_by(id_) != wanted:
+                writer.set_access(id_, wanted)
+                self._uncommitted = True
+                self._report.access_changed += 1
 
     def _batches(self, writer: Writer, work: Sequence[Work]) -> Iterator[list[Ready]]:
         batch: list[Ready] = []
         chunks = characters = 0
         for item in work:
-            ready = self._prepare(writer, item)
-            if ready is None:
-                continue
-            batch.append(ready)
-            chunks += len(ready.chunks)
-            characters += len(ready.document.text)
+            prepared = self._prepare(writer, item)
+            batch.extend(prepared)
+            chunks += sum(len(ready.chunks) for ready in prepared)
+            characters += sum(len(ready.document.text) for ready in prepared)
             if len(batch) >= self._options.commit_batch or chunks >= BATCH_CHUNKS or characters >= BATCH_CHARS:
                 yield batch
                 batch, chunks, characters = [], 0, 0
         if batch:
             yield batch
 
-    def _prepare(self, writer: Writer, item: Work) -> Ready | None:
-        """Read, parse and chunk one entry; ``None`` when it turned out unchanged or failed."""
+    def _prepare(self, writer: Writer, item: Work) -> list[Ready]:
+        """Read, parse and chunk one entry, with the files inside it; none when it turned out unchanged or failed."""
         entry, known = item.entry, item.known
         began = time.perf_counter()
         self._step(IngestStatus.PARSING, entry.id, advance=False)
@@ -293,29 +276,52 @@ class _Run:
                 writer.record([state])
                 self._uncommitted = True
                 self._keep(writer, entry, state)
-                return None
-            document, chunked = self._indexer.read_and_chunk(entry, data)
+                return []
+            read = self._indexer.read_and_chunk(entry, data)
         except SeamlineError as error:
             if self._options.strict:
                 raise
             self._refuse(writer, state, known, error.message, retryable=error.retryable)
-            return None
+            return []
         finally:
             self._report.seconds["parse"] = self._report.seconds.get("parse", 0.0) + time.perf_counter() - began
-        if document.status not in INDEXABLE:
-            self._refuse(
-                writer, state, known, f"{document.status.value}: {document.status_reason or 'no reason given'}"
-            )
-            return None
-        if document.status is ParseStatus.TRUNCATED:
-            self._report.truncated += 1
-        self._report.clamped += chunked.clamped
-        return Ready(self._with_access(document, entry, known), chunked.children, state, not indexed(known))
+        return self._sorted_out(writer, item, state, read)
 
-    def _with_access(self, document: Document, entry: SourceEntry, known: IngestState | None) -> Document:
+    def _sorted_out(
+        self, writer: Writer, item: Work, state: IngestState, read: Sequence[tuple[Document, Chunked]]
+    ) -> list[Ready]:
+        """What of an entry and the files inside it goes into the index; the rest is refused, what vanished removed."""
+        ready: list[Ready] = []
+        self._drop_inside(writer, item.entry.id, keep={document.id for document, _ in read})
+        readable_by = self._readable_by(item.entry, item.known)
+        for document, chunked in read:
+            inside = document.id != item.entry.id
+            own = replace(state, document_id=document.id, content_sha256=document.provenance.content_sha256)
+            known = self._plan.known.get(document.id)
+            if document.status not in INDEXABLE:
+                reason = f"{document.status.value}: {document.status_reason or 'no reason given'}"
+                # A picture in a message is no failure of the message.
+                if not (inside and document.status is ParseStatus.UNSUPPORTED):
+                    self._refuse(writer, own, known, reason)
+                continue
+            self._report.truncated += document.status is ParseStatus.TRUNCATED
+            self._report.clamped += chunked.clamped
+            ready.append(Ready(replace(document, readable_by=readable_by), chunked.children, own, not indexed(known)))
+        return ready
+
+    def _drop_inside(self, writer: Writer, id_: DocumentId, keep: set[DocumentId]) -> None:
+        """Remove documents that were inside an entry and are not any more."""
+        stale = [known for known in inside(id_, self._plan.known) if known not in keep]
+        if stale:
+            writer.remove([known for known in stale if indexed(self._plan.known[known])])
+            writer.record([replace(self._plan.known[known], status=IngestStatus.REMOVED) for known in stale])
+            self._uncommitted = True
+            self._report.removed.extend(stale)
+
+    def _readable_by(self, entry: SourceEntry, known: IngestState | None) -> frozenset[str] | None:
         """A replaced document keeps its access list unless a new one is given, also past a failure between."""
         readable_by = self._options.readable_by if self._options.readable_by is not None else entry.readable_by
-        return replace(document, readable_by=readable_by if readable_by is not None else self._access(entry.id, known))
+        return readable_by if readable_by is not None else self._access(entry.id, known)
 
     def _access(self, document_id: DocumentId, known: IngestState | None) -> frozenset[str] | None:
         if indexed(known):
@@ -324,7 +330,7 @@ class _Run:
 
     def _store_batch(self, writer: Writer, batch: Sequence[Ready]) -> None:
         self._step(IngestStatus.EMBEDDING, batch[0].document.id, advance=False)
-        derived = self._indexer.derive(batch, self._report)
+        derived = self._indexer.derivation.derive(batch, self._report)
         began = time.perf_counter()
         for ready, chunks in zip(batch, derived, strict=True):
             writer.put(ready.document, chunks)
@@ -362,6 +368,7 @@ class _Run:
         readable_by = self._access(state.document_id, known)
         if indexed(known):
             writer.remove([state.document_id])
+        self._drop_inside(writer, state.document_id, keep=set())
         failed = replace(state, status=IngestStatus.FAILED, reason=reason, retryable=retryable, readable_by=readable_by)
         writer.record([failed])
         self._uncommitted = True

@@ -19,6 +19,7 @@ from seamline.chunkers import chunker_for
 from seamline.errors import NotAllowedError, NotFoundError, QueryError, UnavailableError
 from seamline.indexing import Indexer
 from seamline.ingest.folder import FolderSource, ListingLimits
+from seamline.ingest.plan import indexed, inside
 from seamline.ingest.reader import EntryReader
 from seamline.ingest.sandbox import ParseLimits
 from seamline.pipeline import Pipeline, Request
@@ -212,14 +213,18 @@ class KnowledgeBase:
         return self.pipeline().why_not(query, document, self._request(**_named(options)))
 
     def set_access(self, document: str, readable_by: Sequence[str] | None) -> None:
-        """Change who may read a document; nothing is parsed or embedded again. ``None`` is everyone.
+        """Change who may read a document and the files inside it; nothing is embedded again. ``None`` is everyone.
 
         Raises ``NotAllowedError`` for a principal who is not the owner, whether the document exists or not.
         """
         self._require_owner()
         store = self._open_store(create=False)
         with store.write(timeout=self.settings.values.write_timeout_s) as writer:
-            writer.set_access(DocumentId(document), None if readable_by is None else frozenset(readable_by))
+            with store.read() as snapshot:
+                states = snapshot.states(self.scope)
+            held = [id_ for id_ in inside(DocumentId(document), states) if indexed(states[id_])]
+            for id_ in (DocumentId(document), *held):
+                writer.set_access(id_, None if readable_by is None else frozenset(readable_by))
             writer.commit()
 
     def _require_owner(self) -> None:

@@ -70,8 +70,16 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file inside a file, to be read as a document of its own; ``name`` has no folders."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """What a parser makes of bytes: cleaned text, and structure as ranges of it."""
+    """What a parser makes of bytes: cleaned text, structure as ranges of it, and the files inside the file."""
 
     text: str
     media_type: str
@@ -84,6 +92,7 @@ class Parsed:
     quality: Quality | None = None
     status: ParseStatus = ParseStatus.OK
     reason: str | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @runtime_checkable
@@ -107,6 +116,14 @@ class EntryReader(Protocol):
 
     def read(self, entry: SourceEntry, data: bytes) -> Document:
         """The document, with its status and reason."""
+
+
+@runtime_checkable
+class AttachmentReader(Protocol):
+    """An entry reader that also reads the files inside a file."""
+
+    def read_all(self, entry: SourceEntry, data: bytes) -> list[Document]:
+        """The document of an entry, then those inside it: ids are ``entry!/name``, at any depth."""
 
 
 # --- chunk, analyze, embed ----------------------------------------------------------------------------

@@ -68,6 +68,20 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ("parsers", "text"): BuiltIn("plain text, logs and source code"),
     ("parsers", "markdown"): BuiltIn("CommonMark with tables and front matter", ("pyromark",)),
     ("parsers", "html"): BuiltIn("main content of web pages", ("resiliparse",)),
+    ("parsers", "epub"): BuiltIn("electronic books, in spine order", ("lxml", "resiliparse"), "formats"),
+    ("parsers", "odt"): BuiltIn("OpenDocument texts and presentations", ("lxml",), "formats"),
+    ("parsers", "rtf"): BuiltIn("rich text", ("striprtf",), "formats"),
+    ("parsers", "mail"): BuiltIn("messages and saved web pages; attachments become documents", ("resiliparse",)),
+    ("parsers", "outlook"): BuiltIn("Outlook messages", ("olefile", "resiliparse"), "formats"),
+    ("parsers", "delimited"): BuiltIn("CSV and TSV, row by row under their header"),
+    ("parsers", "notebook"): BuiltIn("notebooks, cell by cell", ("pyromark",)),
+    ("parsers", "spreadsheet"): BuiltIn(
+        "workbooks (xlsx, xls, ods), row by row under their header", ("python_calamine", "lxml"), "formats"
+    ),
+    ("parsers", "structured"): BuiltIn("JSON, JSON Lines and YAML, by path", ("yaml",), "formats"),
+    ("parsers", "xml"): BuiltIn("XML of any vocabulary, by path", ("lxml",), "formats"),
+    ("parsers", "docx"): BuiltIn("Word documents, with notes, comments and text boxes", ("lxml",), "formats"),
+    ("parsers", "pptx"): BuiltIn("presentations, slide by slide, with notes", ("lxml",), "formats"),
     ("parsers", "pdf"): BuiltIn("text of PDF pages, with page labels", ("pypdfium2",)),
 }
 

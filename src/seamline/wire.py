@@ -36,7 +36,8 @@ def page_range(pages: tuple[Page, ...]) -> dict[str, Any] | None:
     if not pages:
         return None
     first, last = pages[0], pages[-1]
-    return {"index": first.index, "label": first.label, "last_index": last.index, "last_label": last.label}
+    place = {"index": first.index, "label": first.label, "last_index": last.index, "last_label": last.label}
+    return place if first.unit == "page" else {"unit": first.unit, **place}
 
 
 def stages(value: Stages) -> dict[str, Any]:

@@ -97,7 +97,8 @@ def test_rule_03_swap_and_revert_lose_nothing_and_bring_nothing_back(
     assert kb.retrieve("pump 7", limit=3).space_fingerprint == before.space_fingerprint
     assert {"900.md", "901.md"} <= found(kb)
     assert not {"003.md", "004.md"} & found(kb)
-    assert opened(tmp_path / "home", embedding_provider="hash").index(docs).skipped == sorted(found(kb))
+    with opened(tmp_path / "home", embedding_provider="hash") as again:
+        assert again.index(docs).skipped == sorted(found(kb))
     assert clean(kb)
     assert generations.prune(kb) == [number]
     with pytest.raises(NotFoundError):

@@ -331,11 +331,13 @@ def _place(chunk: Chunk) -> str:
 
 
 def _pages(pages: tuple[Page, ...]) -> str:
-    """``page 3``, ``pages iv-v``: the printed label where there is one, else the index counted from 1."""
+    """``page 3``, ``pages iv-v``, ``slide 2``, ``Budget rows 2-9``: the label, else the index counted from 1."""
     if not pages:
         return ""
+    if pages[0].unit in ("rows", "part", "item"):
+        return " to ".join(dict.fromkeys(page.label or str(page.index + 1) for page in (pages[0], pages[-1])))
     shown = list(dict.fromkeys(page.label or str(page.index + 1) for page in (pages[0], pages[-1])))
-    return f"page{'s' if len(shown) > 1 else ''} {'-'.join(shown)}"
+    return f"{pages[0].unit}{'s' if len(shown) > 1 else ''} {'-'.join(shown)}"
 
 
 def _snippet(text: str, terms: Sequence[str]) -> Text:

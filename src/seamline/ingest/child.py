@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, entry_points
 from typing import Any, BinaryIO
 
 from seamline.ingest.child_limits import address_space, limit_files, renew
 from seamline.ingest.extract import by_media_type, extract
+from seamline.ingest.missing import missing
 from seamline.ingest.wire import from_parsed, receive, send
 from seamline.ports import Parsed, Parser
 from seamline.types import ParseStatus
@@ -82,7 +83,10 @@ def _load_parsers() -> tuple[list[Parser], dict[str, str]]:
     points = entry_points(group="seamline.parsers")
     for point in sorted(points, key=lambda p: (p.dist is None or p.dist.name != _BUILT_IN, p.name)):
         try:
-            loaded.append(point.load()({}))
+            made = point.load()
+            loaded.append(made({}))
+        except PackageNotFoundError as error:  # the built-ins ask for the version of their library
+            loaded.append(missing(made, str(error.name)))
         except Exception as error:  # a broken plug-in must not take the others with it
             problems[point.name] = f"{type(error).__name__}: {error}"[:500]
     return loaded, problems

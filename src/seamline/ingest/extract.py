@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from seamline.ingest import ole
 from seamline.ingest.clean import clean
 from seamline.ingest.quality import garbled, measure
 from seamline.ingest.sniff import UNKNOWN, sniff
@@ -12,6 +13,8 @@ from seamline.ports import Parsed, Parser
 from seamline.types import ParseStatus
 
 _HINTS = {
+    "application/msword": "save it as .docx",
+    "application/vnd.ms-powerpoint": "save it as .pptx",
     "application/x-ole-storage": "save it as .docx, .xlsx or .pptx",
     "image/": "an OCR parser can be added as a plug-in in the entry-point group seamline.parsers",
     "audio/": "transcribe it first",
@@ -34,6 +37,9 @@ def extract(
 ) -> Extracted:
     """Sniff, parse and judge one file; ``parsers`` maps media types to parsers."""
     media_type = sniff(data, filename, declared)
+    if media_type == ole.ENCRYPTED:
+        reason = "an Office file that needs a password"
+        return Extracted(Parsed(text="", media_type=media_type, status=ParseStatus.ENCRYPTED, reason=reason))
     parser = parsers.get(media_type)
     if parser is None:
         return Extracted(unsupported(media_type))

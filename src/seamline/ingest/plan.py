@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from seamline.types import (
@@ -47,3 +47,22 @@ class Ready:
 def indexed(state: IngestState | None) -> bool:
     """Whether a document stands in the kb by its last state."""
     return state is not None and state.status in (IngestStatus.COMMITTED, IngestStatus.SKIPPED)
+
+
+INSIDE = "!/"
+"""Stands between the id of a document and the name of a file inside it."""
+
+
+def inside(id_: DocumentId, known: Iterable[DocumentId]) -> list[DocumentId]:
+    """The known documents that are files inside a document, at any depth."""
+    return [other for other in known if other.startswith(f"{id_}{INSIDE}")]
+
+
+def gone_from(known: Iterable[DocumentId], listed: Set[DocumentId]) -> list[DocumentId]:
+    """What is known and no longer listed; a file inside a listed document is not gone."""
+    return sorted(id_ for id_ in known if id_ not in listed and not _roots(id_) & listed)
+
+
+def _roots(id_: DocumentId) -> set[DocumentId]:
+    parts = id_.split(INSIDE)
+    return {DocumentId(INSIDE.join(parts[:count])) for count in range(1, len(parts))}

@@ -7,13 +7,14 @@ import re
 import zipfile
 from pathlib import PurePosixPath
 
+from seamline.ingest import ole
+
 SOURCE_CODE = "text/x-source"
 UNKNOWN = "application/octet-stream"
 OOXML = "application/vnd.openxmlformats-officedocument"
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "application/pdf"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
     (b"{\\rtf", "application/rtf"),
     (b"\x1f\x8b", "application/gzip"),
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
@@ -66,6 +67,8 @@ def sniff(data: bytes, filename: str, declared: str | None = None) -> str:
     ``declared`` (what a server said), then by the extension of ``filename``.
     """
     head = data[:_HEAD]
+    if head.startswith(ole.MAGIC):
+        return ole.sniff_ole(data)
     for magic, media_type in _MAGIC:
         if head.startswith(magic):
             return media_type

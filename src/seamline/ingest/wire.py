@@ -11,11 +11,12 @@ import struct
 from itertools import pairwise
 from typing import Any, BinaryIO, get_args
 
-from seamline.ports import Parsed
-from seamline.types import Block, BlockKind, Page, ParseStatus, Quality
+from seamline.ports import Attachment, Parsed
+from seamline.types import Block, BlockKind, Page, ParseStatus, PlaceUnit, Quality
 
 _LENGTHS = struct.Struct(">IQ")
 _KINDS = frozenset(get_args(BlockKind))
+_UNITS = frozenset(get_args(PlaceUnit))
 
 
 class FrameError(Exception):
@@ -58,7 +59,7 @@ def from_parsed(parsed: Parsed) -> tuple[dict[str, Any], bytes]:
     header = {
         "media_type": parsed.media_type,
         "blocks": [[b.kind, b.char_start, b.char_end, b.level, b.title, b.group] for b in parsed.blocks],
-        "pages": [[p.index, p.label, p.char_start, p.char_end] for p in parsed.pages],
+        "pages": [[p.index, p.label, p.char_start, p.char_end, p.unit] for p in parsed.pages],
         "title": parsed.title,
         "language": parsed.language,
         "metadata": dict(parsed.metadata),
@@ -67,20 +68,23 @@ def from_parsed(parsed: Parsed) -> tuple[dict[str, Any], bytes]:
         "status": str(parsed.status),
         "reason": parsed.reason,
     }
-    return header, parsed.text.encode("utf-8", "replace")
+    text = parsed.text.encode("utf-8", "replace")
+    header["attachments"] = [[item.name, len(item.data)] for item in parsed.attachments]
+    return header, b"".join([text, *(item.data for item in parsed.attachments)])
 
 
 def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
     """The ``Parsed`` of a header and a body; raises ``FrameError`` where they contradict the contract."""
     try:
-        text = body.decode()
+        attachments = _attachments(header["attachments"], body)
+        text = body[: len(body) - sum(len(item.data) for item in attachments)].decode()
         blocks = tuple(
             Block(kind=kind, char_start=start, char_end=end, level=level, title=title, group=group)
             for kind, start, end, level, title, group in header["blocks"]
         )
         pages = tuple(
-            Page(index=index, label=label, char_start=start, char_end=end)
-            for index, label, start, end in header["pages"]
+            Page(index=index, label=label, char_start=start, char_end=end, unit=unit)
+            for index, label, start, end, unit in header["pages"]
         )
         parsed = Parsed(
             text=text,
@@ -94,14 +98,29 @@ def to_parsed(header: dict[str, Any], body: bytes) -> Parsed:
             quality=None if header["quality"] is None else Quality(**header["quality"]),
             status=ParseStatus(header["status"]),
             reason=_text(header["reason"]),
+            attachments=attachments,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FrameError(f"not a parser's answer ({type(error).__name__})") from error
     if any(block.kind not in _KINDS for block in blocks):
         raise FrameError("a block of an unknown kind")
+    if any(page.unit not in _UNITS for page in pages):
+        raise FrameError("a place of an unknown unit")
     for name, ranges in (("blocks", blocks), ("pages", pages)):
         check_ranges(name, [(item.char_start, item.char_end) for item in ranges], len(text))
     return parsed
+
+
+def _attachments(sizes: list[list[Any]], body: bytes) -> tuple[Attachment, ...]:
+    """The files behind the text, whose sizes the header names; raises ``ValueError`` where they do not fit."""
+    position = len(body) - sum(int(size) for _, size in sizes)
+    found = []
+    for name, size in sizes:
+        if position < 0 or size < 0:
+            raise ValueError("attachments reach outside the body")
+        found.append(Attachment(name=str(name), data=body[position : position + size]))
+        position += size
+    return tuple(found)
 
 
 def check_ranges(name: str, ranges: list[tuple[int, int]], length: int) -> None:

@@ -17,6 +17,7 @@ Fingerprint = NewType("Fingerprint", str)
 MetadataValue = str | int | float | bool
 Metadata = Mapping[str, MetadataValue]
 VectorName = Literal["child", "parent", "context"]
+PlaceUnit = Literal["page", "slide", "rows", "cell", "part", "item"]
 BlockKind = Literal["heading", "paragraph", "list_item", "table_row", "code", "quote", "html"]
 
 
@@ -50,12 +51,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page's range: ``index`` is physical, from 0; ``label`` is what is printed on it (``iv``, ``A-3``)."""
+    """A page's range: ``index`` is physical, from 0; ``label`` is what is printed on it (``iv``, ``A-3``).
+
+    Formats without pages have other places in their stead: ``unit`` says which, and ``label`` names one of them
+    (a sheet with its row numbers, a part of a message, an item of a book's spine).
+    """
 
     index: int
     label: str | None
     char_start: int
     char_end: int
+    unit: PlaceUnit = "page"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from seamline import registry
 from seamline.fingerprint import sha256_bytes, sha256_text
+from seamline.ingest import docx
+from seamline.ingest.missing import missing
 from seamline.ingest.reader import EntryReader
 from seamline.kit import load_documents
 from seamline.types import ParseStatus
 from support.ingest import PARSING, entry, pdf
+from support.made_files import compound
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +41,8 @@ def test_rule_26_a_document_says_where_its_text_came_from(reader: EntryReader) -
 
 
 def test_the_recipe_names_every_parser_and_its_version(reader: EntryReader) -> None:
-    assert set(reader.recipe) == {"html", "language", "markdown", "pdf", "text"}
+    named = {name for kind, name in registry.BUILT_INS if kind == "parsers"}
+    assert set(reader.recipe) == named | {"language"}
     assert all(reader.recipe.values())
 
 
@@ -60,7 +66,7 @@ def test_a_file_name_is_no_title(reader: EntryReader) -> None:
         ("spaces.md", b" \n\t\n", ParseStatus.BLANK),
         ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" * 9, ParseStatus.UNSUPPORTED),
         ("photo.jpg", b"\xff\xd8\xff\xe0", ParseStatus.UNSUPPORTED),
-        ("table.csv", b"a,b\n1,2\n", ParseStatus.UNSUPPORTED),
+        ("list.doc", compound({"WordDocument": b"x"}), ParseStatus.UNSUPPORTED),
         ("broken.pdf", b"%PDF-1.7", ParseStatus.CORRUPT),
         ("lies.txt", pdf(["inside"]), ParseStatus.OK),
         ("icons.txt", "\ue000\ue001 ".encode() * 50, ParseStatus.GARBLED),
@@ -109,3 +115,17 @@ def test_ingest_check_finds_faults(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "missing 'other words'" in done.stdout
     assert "found 'some'" in done.stdout
+
+
+def test_a_format_whose_library_is_not_installed_names_the_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(docx, "version", absent)
+    with pytest.raises(PackageNotFoundError) as caught:
+        docx.create({})
+    parser = missing(docx.create, str(caught.value.name))  # type: ignore[arg-type]
+    assert parser.media_types == docx.DocxParser.media_types
+    parsed = parser.parse(b"", media_type="x", filename="a.docx")
+    assert parsed.status is ParseStatus.UNSUPPORTED
+    assert parsed.reason == 'docx needs the package lxml: pip install "seamline[formats]"'

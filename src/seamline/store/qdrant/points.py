@@ -51,7 +51,7 @@ def connect(settings: Mapping[str, object], folder: Path) -> QdrantClient:
     if url is None:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            return QdrantClient(path=str(folder / "qdrant"))
+            return QdrantClient(path=str(folder / "qdrant"), force_disable_check_same_thread=True)  # both legs read
         except RuntimeError as error:
             raise StoreError(
                 f"the local vectors in {folder / 'qdrant'} are in use by another process",

@@ -34,6 +34,7 @@ from seamline.types import (
     Page,
     ParseStatus,
     Quality,
+    RankedHit,
     RetrievalResult,
     Scope,
     SourceEntry,
@@ -381,22 +382,6 @@ class Retriever(Protocol):
         """Fingerprints, stand-ins and provider names, for the report."""
 
 
-class RankedHit(Protocol):
-    """One hit of another system's ranking. What it does not state is ``None``."""
-
-    @property
-    def document_id(self) -> str | None:
-        """The document, as the golden set names it."""
-
-    @property
-    def chunk_id(self) -> str | None:
-        """The passage within the system, where it has one."""
-
-    @property
-    def score(self) -> float | None:
-        """Higher is better, on the system's own scale; the order of the hits is what counts."""
-
-
 class SystemUnderTest(Protocol):
     """A retrieval system that someone else built, as a black box: the first protocol of a connector."""
 
@@ -404,7 +389,7 @@ class SystemUnderTest(Protocol):
         """At most ``top_k`` hits, best first. A backend that fails raises: ``[]`` means that nothing was found."""
 
     def info(self) -> Mapping[str, object]:
-        """JSON values for the report: names, versions, fingerprints; ``stand_ins`` is a list of names. No secrets."""
+        """JSON values for the report, without secrets; ``stand_ins`` is a list of names."""
 
 
 class TraceSink(Protocol):

@@ -17,7 +17,7 @@ from support.collection import collection
 WORDS_ONLY = """\
 import json
 from pathlib import Path
-from seamline.evaluation.systems import SystemHit
+from seamline.types import RankedHit
 
 class Words:
     def __init__(self):
@@ -27,7 +27,7 @@ class Words:
     def retrieve(self, query, *, top_k):
         asked = set(query.rstrip("?").split())
         ranked = sorted(self.documents, key=lambda id_: (-len(asked & self.documents[id_]), id_))
-        return [SystemHit(document_id=id_) for id_ in ranked[:top_k]]
+        return [RankedHit(document_id=id_) for id_ in ranked[:top_k]]
 
     def info(self):
         return {"documents": len(self.documents)}

@@ -11,8 +11,8 @@ from seamline.evaluation.golden import GoldenQuery
 from seamline.evaluation.measures import DEPTH, measure
 from seamline.evaluation.report import HIT_COLUMNS, Hit, QueryOutcome, VariantOutcome, summarise
 from seamline.evaluation.trust import Observation, observe
-from seamline.ports import RankedHit, Retriever, SystemUnderTest
-from seamline.types import RetrievalResult, Stages
+from seamline.ports import Retriever, SystemUnderTest
+from seamline.types import RankedHit, RetrievalResult, Stages
 
 Ranking = Mapping[str, Sequence[str]]
 """Query id to document ids, best first."""

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from seamline.errors import ConnectorOperationalError, MissingExtraError, UsageError
-from seamline.ports import RankedHit
+from seamline.types import RankedHit
 
 TIMEOUT_S = 30.0
 """How long one question may take, connecting included."""
 BODY_BYTES = 8 << 20
 """Longest answer that is read: fifty hits with their texts are a few hundred kilobytes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemHit:
-    """A :class:`~seamline.ports.RankedHit`; what is not stated is ``None``."""
-
-    document_id: str | None
-    chunk_id: str | None = None
-    score: float | None = None
 
 
 class _Hit(BaseModel):
@@ -82,7 +72,7 @@ class HttpSystem:
             ) from error
         if any(hit.score is not None and not math.isfinite(hit.score) for hit in answer.hits):
             raise ConnectorOperationalError(f"{self._shown} gave a score that is not finite")
-        return [SystemHit(**hit.model_dump()) for hit in answer.hits]
+        return [RankedHit(**hit.model_dump()) for hit in answer.hits]
 
     def info(self) -> Mapping[str, object]:
         """Where it is, without credentials."""

@@ -19,10 +19,10 @@ from seamline.evaluation.golden import GoldenQuery, golden_set
 from seamline.evaluation.html_report import html
 from seamline.evaluation.report import Report
 from seamline.evaluation.run import evaluate
-from seamline.evaluation.systems import HttpSystem, SystemHit
+from seamline.evaluation.systems import HttpSystem
 from seamline.evaluation.variants import select
 from seamline.ports import SystemUnderTest
-from seamline.types import RetrievalResult
+from seamline.types import RankedHit, RetrievalResult
 from support.evaluation import ScriptedRetriever, result
 
 GOLDEN = golden_set("g", [GoldenQuery(id=f"q{n}", query=f"find {n}", relevance={f"d{n}": 1}) for n in range(60)])
@@ -160,10 +160,10 @@ def test_credentials_in_a_url_are_used_and_never_shown(service: Service) -> None
 class Odd:
     """Returns what it is told to."""
 
-    hits: Sequence[SystemHit]
+    hits: Sequence[RankedHit]
     about: Mapping[str, object] = field(default_factory=dict)
 
-    def retrieve(self, query: str, *, top_k: int) -> Sequence[SystemHit]:  # noqa: ARG002
+    def retrieve(self, query: str, *, top_k: int) -> Sequence[RankedHit]:  # noqa: ARG002
         return self.hits
 
     def info(self) -> Mapping[str, object]:
@@ -171,9 +171,9 @@ class Odd:
 
 
 def test_hits_without_a_document_and_too_many_hits_are_failures() -> None:
-    nameless = measured(Odd([SystemHit(document_id="d1"), SystemHit(document_id=None)]))
+    nameless = measured(Odd([RankedHit(document_id="d1"), RankedHit(document_id=None)]))
     assert "1 of 2 hits name no document" in nameless.invalid[0]
-    many = [SystemHit(document_id=f"d{n}") for n in range(60)]
+    many = [RankedHit(document_id=f"d{n}") for n in range(60)]
     assert "60 hits came back where 50 were asked for" in measured(Odd(many)).invalid[0]
     assert measured(Odd(many, {"retrieval_mode": "complete_set"})).invalid == ()
     assert any("stand-ins took part (toy)" in n for n in measured(Odd(many[:5], {"stand_ins": ["toy"]})).notices)
@@ -183,10 +183,10 @@ def test_a_python_object_or_its_class_is_loaded_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "their_search.py").write_text(
-        "from seamline.evaluation.systems import SystemHit\n\n\n"
+        "from seamline.types import RankedHit\n\n\n"
         "class Search:\n"
         "    def retrieve(self, query, *, top_k, principal=None, filters=None):\n"
-        "        return [SystemHit(document_id='d' + query.split()[1])]\n\n"
+        "        return [RankedHit(document_id='d' + query.split()[1])]\n\n"
         "    def info(self):\n"
         "        return {'name': 'theirs'}\n\n\n"
         "made = Search()\nhalf = object()\n",

@@ -241,7 +241,13 @@ def test_audit_warns_and_says_what_it_cannot_show(cli: Cli, golden: Path) -> Non
     ran = cli("eval", "audit", "--golden", golden)
     assert ran.code == 0
     assert "cannot show that a set is honest" in " ".join(ran.out.split())
-    assert cli("eval", "audit", "--golden", golden, "--json").json()["labels"] == {"1": 60}
+    found = cli("eval", "audit", "--golden", golden, "--json").json()
+    assert found["labels"] == {"1": 60}
+    measured = cli("eval", "--golden", golden, "--variants", "keyword-only", "--json").json()["variants"][0]["measures"]
+    assert found["judged_at_10"]["keyword-only"] == measured["judged@10"]["mean"]
+    unlabelled = 1 - found["judged_at_10"]["keyword-only"]
+    assert f"unlabelled among the first ten of keyword-only: {unlabelled:.0%}" in ran.out
+    assert any("right answers that nobody labelled count as wrong" in warning for warning in found["warnings"])
 
 
 def test_reranking_is_timed_cold_so_that_no_variant_profits_from_the_one_before(

@@ -107,20 +107,28 @@ def audit_command(
     language: str | None,
     allow_missing: bool,
 ) -> int:
-    """Look for signs that a golden set flatters the engine. It warns; it cannot prove that a set is honest."""
+    """Look for signs that a golden set flatters the engine. It warns; it cannot prove that a set is honest.
+
+    The variants without a reranker run once, to see how many of the documents that they rank first carry a label.
+    """
     from seamline.cli import render_report
     from seamline.evaluation.audit import audit
+    from seamline.evaluation.measures import JUDGED
+    from seamline.evaluation.variants import BUILT_IN
 
     golden, golden_set = read_golden_set(golden, qrels, split)
     with opened(told, golden) as kb:
-        prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
+        coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
         with kb.read() as snapshot:
             texts = {str(d.id): f"{d.title or ''}\n{d.text}" for d in snapshot.documents(kb.scope)}
-    found = audit(golden_set, texts)
+        plain = [variant for variant in BUILT_IN if not variant.reranked]
+        report = run(kb, golden, golden_set, plain, coverage, quiet=told.as_json)
+    shares = {variant.name: variant.measures[JUDGED].mean for variant in report.variants if variant.status == "ok"}
+    found = audit(golden_set, texts, shares)
     if told.as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | {"made": dict(report.made)})
     else:
-        render_report.audit(found)
+        render_report.audit(found, report.origin)
     return 0
 
 

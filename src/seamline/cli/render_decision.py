@@ -49,7 +49,7 @@ def swept(found: Swept, chosen: str, written: Path | None) -> None:
             f"{escape(name)} {threshold.threshold:.4f}, confident from {threshold.confident:.4f}: answers "
             f"{threshold.held_out.coverage:.0%} of {threshold.answerable} answerable and "
             f"{threshold.held_out.error:.0%} of {threshold.unanswerable} unanswerable questions, held out; "
-            f"AUROC {threshold.auroc:.3f}"
+            f"AUROC {threshold.auroc:.3f}" + ("" if threshold.useful else "; does not tell them apart, so not written")
         )
     if not found.thresholds:
         console.print("[dim]no thresholds: the golden set holds too few unanswerable queries[/]")

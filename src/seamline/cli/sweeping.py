@@ -155,13 +155,14 @@ def _calibration(kb: KnowledgeBase, swept: Swept, chosen: str, rerankers: Sequen
     settings: dict[str, str | int | float | bool] = {
         name: value for name, value in swept.overrides[chosen].items() if isinstance(value, str | int | float | bool)
     }
-    if "min_cosine" in swept.thresholds:
-        settings["min_cosine"] = swept.thresholds["min_cosine"].threshold
-        settings["confident_cosine"] = swept.thresholds["min_cosine"].confident
+    cosine = swept.thresholds.get("min_cosine")
+    if cosine is not None and cosine.useful:
+        settings["min_cosine"] = cosine.threshold
+        settings["confident_cosine"] = cosine.confident
     calibrated = {}
     for name in rerankers:
         found = swept.thresholds.get(f"rerank_min_score of {name}")
-        if found is not None:
+        if found is not None and found.useful:
             reranker = registry.factory("rerankers", name)(kb.settings.values.mapping())
             calibrated[name] = RerankerCalibration(
                 fingerprint=reranker.fingerprint,

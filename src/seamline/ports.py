@@ -34,6 +34,7 @@ from seamline.types import (
     Page,
     ParseStatus,
     Quality,
+    RankedHit,
     RetrievalResult,
     Scope,
     SourceEntry,
@@ -387,6 +388,16 @@ class Retriever(Protocol):
 
     def info(self) -> Mapping[str, object]:
         """Fingerprints, stand-ins and provider names, for the report."""
+
+
+class SystemUnderTest(Protocol):
+    """A retrieval system that someone else built, as a black box: the first protocol of a connector."""
+
+    def retrieve(self, query: str, *, top_k: int) -> Sequence[RankedHit]:
+        """At most ``top_k`` hits, best first. A backend that fails raises: ``[]`` means that nothing was found."""
+
+    def info(self) -> Mapping[str, object]:
+        """JSON values for the report, without secrets; ``stand_ins`` is a list of names."""
 
 
 class TraceSink(Protocol):

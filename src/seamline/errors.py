@@ -33,6 +33,7 @@
     │   ├── EmbeddingError          wrong count, dimension, order, or a value that is not finite
     │   ├── RerankError             raised only when reranking is required
     │   └── GenerationError         a generator failed
+    ├── ConnectorOperationalError   a system behind a connector failed; never an empty result
     └── InvalidRunError             an evaluation that must not be believed
 
 What, where, and a ``hint:`` with the next step. ``retryable`` is a property of the type.
@@ -248,6 +249,12 @@ class GenerationError(ProviderError):
     """A generator failed."""
 
     code = "generation"
+
+
+class ConnectorOperationalError(SeamlineError):
+    """A system behind a connector failed, or answered with what is no ranking; never an empty result."""
+
+    code = "connector_operational"
 
 
 class InvalidRunError(SeamlineError):

@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from seamline.types import Attachment as Attachment
+from seamline.types import Parsed as Parsed
 from seamline.types import (
     Binding,
     Block,
@@ -34,6 +36,7 @@ from seamline.types import (
     Page,
     ParseStatus,
     Quality,
+    RankedHit,
     RetrievalResult,
     Scope,
     SourceEntry,
@@ -75,32 +78,6 @@ class ReadingSource(Protocol):
 
     def reader(self) -> EntryReader:
         """The reader of its entries."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
-    """A file inside a file, to be read as a document of its own; ``name`` has no folders."""
-
-    name: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
-    """What a parser makes of bytes: cleaned text, structure as ranges of it, and the files inside the file."""
-
-    text: str
-    media_type: str
-    blocks: tuple[Block, ...] = ()
-    pages: tuple[Page, ...] = ()
-    title: str | None = None
-    language: str | None = None
-    metadata: Metadata = field(default_factory=dict)
-    decoder: str | None = None
-    quality: Quality | None = None
-    status: ParseStatus = ParseStatus.OK
-    reason: str | None = None
-    attachments: tuple[Attachment, ...] = ()
 
 
 @runtime_checkable
@@ -395,6 +372,16 @@ class Retriever(Protocol):
 
     def info(self) -> Mapping[str, object]:
         """Fingerprints, stand-ins and provider names, for the report."""
+
+
+class SystemUnderTest(Protocol):
+    """A retrieval system that someone else built, as a black box: the first protocol of a connector."""
+
+    def retrieve(self, query: str, *, top_k: int) -> Sequence[RankedHit]:
+        """At most ``top_k`` hits, best first. A backend that fails raises: ``[]`` means that nothing was found."""
+
+    def info(self) -> Mapping[str, object]:
+        """JSON values for the report, without secrets; ``stand_ins`` is a list of names."""
 
 
 class TraceSink(Protocol):

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,10 @@ def test_compare_finds_what_differs_and_refuses_other_corpora(cli: Cli, golden: 
     found = cli("compare", *reports, "--json").json()
     assert found["settings"]["settings.fusion_alpha"] == [0.1, 0.9]
     assert found["changes"][0]["variant"] == "economy"
-    assert "B - A" in cli("compare", *reports).out
+    shown = cli("compare", *reports).out
+    assert "B - A" in shown
+    assert "A: n = 60 queries; seamline " in shown
+    assert "fusion_alpha=0.9" in shown.split("B: n = 60 queries")[1]
     body = json.loads(reports[1].read_text("utf-8"))
     body["retriever"]["corpus_digest"] = "another"
     reports[1].write_text(json.dumps(body), encoding="utf-8")
@@ -44,12 +48,12 @@ def test_compare_finds_what_differs_and_refuses_other_corpora(cli: Cli, golden: 
 def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
     cli: Cli, golden: Path, tmp_path: Path
 ) -> None:
-    lines = [json.loads(line) for line in (golden / "queries.jsonl").read_text("utf-8").splitlines()]
-    rows = [
-        {"id": row["_id"], "query": row["text"], "relevantDocumentIds": [f"d{row['_id'][1]}{int(row['_id'][2]) % 4}"]}
+    lines = [json.loads(line) for line in (golden / "corpus.jsonl").read_text("utf-8").splitlines()]
+    rows: list[dict[str, Any]] = [
+        {"id": f"of {row['_id']}", "query": row["text"].split(".")[0], "relevantDocumentIds": [row["_id"]]}
         for row in lines
     ]
-    rows += [{"id": f"no{n}", "query": f"zinc{n} tungsten{n} vanadium{n}", "unanswerable": True} for n in range(8)]
+    rows += [{"id": f"no{n}", "query": f"zinc{n} tungsten{n} vanadium{n}", "unanswerable": True} for n in range(24)]
     questions = tmp_path / "queries.jsonl"
     questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert cli("eval", "--golden", golden, "--kb", "default", "--variants", "keyword-only").code == 0
@@ -65,8 +69,8 @@ def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
     result = cli("search", "who opens the harbours", "--json").json()
     assert result["calibrated"]
     plain = ("--json", "--set", "rerank_provider=off")
-    answered = [bool(cli("search", row["query"], *plain).json()["passages"]) for row in rows[-8:]]
-    assert sum(answered) / 8 == swept["thresholds"]["min_cosine"]["in_fold"]["error"] < 1
+    answered = [bool(cli("search", row["query"], *plain).json()["passages"]) for row in rows[-24:]]
+    assert sum(answered) / 24 == swept["thresholds"]["min_cosine"]["in_fold"]["error"] < 1
     uncalibrated = cli("search", rows[-1]["query"], *plain, "--set", "calibration=off").json()
     assert (bool(uncalibrated["passages"]), uncalibrated["calibrated"]) == (True, False)
     text = file.read_text("utf-8")
@@ -78,6 +82,21 @@ def test_sweep_writes_a_calibration_that_searches_use_and_other_spaces_refuse(
     other = cli("search", "who opens the harbours", "--set", "rerank_provider=lexical")
     assert (other.code, "was calibrated as 0" in other.err) == (1, True)
     assert cli("search", "who opens the harbours", "--set", "rerank_provider=off").code == 0
+
+
+def test_a_threshold_that_does_not_tell_the_questions_apart_is_reported_and_not_written(
+    cli: Cli, golden: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in (golden / "queries.jsonl").read_text("utf-8").splitlines()]
+    questions = [{"id": row["_id"], "query": row["text"], "relevantDocumentIds": ["d00"]} for row in rows]
+    questions += [{"id": f"no {row['_id']}", "query": row["text"], "unanswerable": True} for row in rows]
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+    assert cli("eval", "--golden", golden, "--kb", "default", "--variants", "keyword-only").code == 0
+    ran = cli("sweep", "--golden", tmp_path / "queries.jsonl", "--over", "candidate_k")
+    assert ran.code == 0, ran.err
+    shown = " ".join(ran.out.split())
+    assert "AUROC 0.500; does not tell them apart, so not written" in shown
+    assert not cli("search", "who opens the harbours", "--json").json()["calibrated"]
 
 
 def test_sweep_over_chunk_sizes_indexes_scratch_copies(cli: Cli, golden: Path) -> None:
@@ -182,6 +201,9 @@ def test_what_apply_writes_decides_the_next_search_until_it_is_overruled(
     applied = tomllib.loads(Path(ran.json()["applied"]).read_text("utf-8"))["settings"]
     assert applied["rerank_provider"] == "off"
     assert applied["mode"] == ("economy" if earned["fused-weighted"] else "keyword")
+    shown = cli(*arguments).out
+    assert f"mode = {applied['mode']}, rerank_provider = off" in shown
+    assert "rerank_provider is stated (flag), which stands above the calibration" in " ".join(shown.split())
     found = cli("search", "harbours", "--json").json()
     assert found["mode_used"] == applied["mode"]
     assert found["rerank"]["status"] == "off"

@@ -14,6 +14,25 @@ from seamline.evaluation.trec import read_qrels, read_run
 from support.cli import Cli
 from support.collection import collection
 
+WORDS_ONLY = """\
+import json
+from pathlib import Path
+from seamline.types import RankedHit
+
+class Words:
+    def __init__(self):
+        lines = Path("made/corpus.jsonl").read_text("utf-8").splitlines()
+        self.documents = {row["_id"]: set(row["text"].split()) for row in map(json.loads, lines)}
+
+    def retrieve(self, query, *, top_k):
+        asked = set(query.rstrip("?").split())
+        ranked = sorted(self.documents, key=lambda id_: (-len(asked & self.documents[id_]), id_))
+        return [RankedHit(document_id=id_) for id_ in ranked[:top_k]]
+
+    def info(self):
+        return {"documents": len(self.documents)}
+"""
+
 
 @pytest.fixture
 def cli(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
@@ -83,6 +102,25 @@ def test_a_run_of_another_system_stands_beside_our_variants(cli: Cli, golden: Pa
     assert cli(*ours, "--run", f"keyword-only={run}").code == 2
     run.write_text("elsewhere Q0 d00 1 1 t\n", encoding="utf-8")
     assert cli(*ours, "--run", f"stranger={run}", "-o", tmp_path / "page").code == 3
+
+
+def test_another_system_alone_needs_no_knowledge_base(
+    cli: Cli, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "words_only.py").write_text(WORDS_ONLY, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    ran = cli("eval", "--golden", golden, "--variants", "", "--system", "words=words_only:Words", "--json")
+    assert ran.code == 0, ran.err
+    (words,) = ran.json()["variants"]
+    assert words["measures"]["ndcg@10"]["mean"] > 0.3
+    assert ran.json()["settings"]["systems"] == {"words": {"documents": 40}}
+    assert cli("kb", "list", "--json").json() == []
+    beside = cli(
+        "eval", "--golden", golden, "--variants", "keyword-only", "--system", "words=words_only:Words", "--json"
+    )
+    assert [variant["name"] for variant in beside.json()["variants"]] == ["keyword-only", "words"]
+    assert beside.json()["variants"][1]["measures"] == words["measures"]
+    assert cli("eval", "--golden", golden, "--variants", "").code == 2
 
 
 class Page(HTMLParser):
@@ -203,7 +241,13 @@ def test_audit_warns_and_says_what_it_cannot_show(cli: Cli, golden: Path) -> Non
     ran = cli("eval", "audit", "--golden", golden)
     assert ran.code == 0
     assert "cannot show that a set is honest" in " ".join(ran.out.split())
-    assert cli("eval", "audit", "--golden", golden, "--json").json()["labels"] == {"1": 60}
+    found = cli("eval", "audit", "--golden", golden, "--json").json()
+    assert found["labels"] == {"1": 60}
+    measured = cli("eval", "--golden", golden, "--variants", "keyword-only", "--json").json()["variants"][0]["measures"]
+    assert found["judged_at_10"]["keyword-only"] == measured["judged@10"]["mean"]
+    unlabelled = 1 - found["judged_at_10"]["keyword-only"]
+    assert f"unlabelled among the first ten of keyword-only: {unlabelled:.0%}" in ran.out
+    assert any("right answers that nobody labelled count as wrong" in warning for warning in found["warnings"])
 
 
 def test_reranking_is_timed_cold_so_that_no_variant_profits_from_the_one_before(

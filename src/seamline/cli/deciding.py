@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RELEASED = "as set"
 """The variant that a gate measures: the settings in use, calibration included."""
 BASELINE = Path("evals/baseline.json")
+SWITCHES = ("mode", "rerank_provider")
+"""Settings that ``--apply`` decides."""
 
 
 @click.command("gate")
@@ -67,17 +69,20 @@ def gate_command(
         )
         if write_baseline:
             gate.write_baseline(baseline, gate.baseline_of(report, released))
-        written = _apply(kb, report) if apply_ and found.passed else None
+        written, told_of_it = _apply(kb, report) if apply_ and found.passed else (None, [])
     if told.as_json:
         print_json(
-            found.to_dict() | {"applied": written and str(written), "verdicts": list(map(report.told, report.verdicts))}
+            found.to_dict()
+            | {"applied": written and str(written), "verdicts": list(map(report.told, report.verdicts))}
+            | {"queries": report.judged, "made": dict(report.made)}
         )
     else:
         render_decision.decision(found)
         for line in (
             *map(report.told, report.verdicts),
             *report.notices,
-            *([f"written: {written}"] if written else []),
+            *told_of_it,
+            report.origin,
         ):
             click.echo(line)
     return 0 if found.passed else 1
@@ -101,17 +106,25 @@ def compare_command(told: Common, a: Path, b: Path, force: bool) -> int:
     return 0
 
 
-def _apply(kb: KnowledgeBase, report: Report) -> Path | None:
-    """Write the two switches into the kb's calibration; ``None`` for a kb without a folder."""
+def _apply(kb: KnowledgeBase, report: Report) -> tuple[Path | None, list[str]]:
+    """Write the two switches into the kb's calibration; the file, and what to tell of it."""
     from seamline import calibration
 
     bound = kb.binding()
     if kb.folder is None or bound is None:
-        return None
-    found = calibration.load(kb.folder, bound.space_fingerprint) or calibration.Calibration(
+        return None, ["nothing was applied: a knowledge base in memory has no folder for calibration.toml"]
+    before = calibration.load(kb.folder, bound.space_fingerprint) or calibration.Calibration(
         space=bound.space_fingerprint
     )
-    return calibration.save(kb.folder, _switched(found, kb, report))
+    after = _switched(before, kb, report)
+    path = calibration.save(kb.folder, after)
+    switches = [name for name in SWITCHES if name in after.settings]
+    told = [f"written to {path}: {', '.join(f'{name} = {after.settings[name]}' for name in switches) or 'no switch'}"]
+    for name in switches:
+        source = kb.settings.sources.get(name, "default")
+        if source not in ("default", calibration.FILE):
+            told.append(f"{name} is stated ({source}), which stands above the calibration; leave it out to use this")
+    return path, told
 
 
 def _switched(found: Calibration, kb: KnowledgeBase, report: Report) -> Calibration:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
@@ -13,11 +13,12 @@ from seamline.cli.golden_sets import FOUND, golden_options, opened, prepare, rea
 from seamline.cli.options import Common, command_line, common, names, print_json
 
 if TYPE_CHECKING:
+    from seamline.evaluation.attempts import Ranking
     from seamline.evaluation.golden import Coverage, GoldenSet
     from seamline.evaluation.report import Report
-    from seamline.evaluation.run import Ranking
     from seamline.evaluation.variants import Variant
     from seamline.knowledge_base import KnowledgeBase
+    from seamline.ports import SystemUnderTest
 
 SAMPLE_MARK = "SAMPLE"
 """A file of this name beside a golden set says that it belongs to the shipped sample corpus."""
@@ -25,8 +26,15 @@ SAMPLE_MARK = "SAMPLE"
 
 @click.group("eval", invoke_without_command=True, subcommand_metavar="[answers|audit]")
 @golden_options
-@click.option("--variants", metavar="NAME,...", help="Variants [default: all].")
+@click.option("--variants", metavar="NAME,...", help='Variants [default: all]; "" for none.')
 @click.option("--variants-file", type=FOUND, help="TOML file with variants of your own: a table of settings each.")
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="NAME=TARGET",
+    help="Another system: a URL or module:attribute; repeatable.",
+)
 @click.option("--run", "runs", multiple=True, metavar="NAME=FILE", help="TREC run of another system; repeatable.")
 @click.option("--baseline", metavar="NAME", help="Variant that the others are tested against.")
 @click.option("--by", type=click.Choice(["tag", "language"]), help="Split every variant.")
@@ -42,6 +50,7 @@ def eval_command(
     allow_missing: bool,
     variants: str | None,
     variants_file: Path | None,
+    systems: tuple[str, ...],
     runs: tuple[str, ...],
     baseline: str | None,
     by: Literal["tag", "language"] | None,
@@ -55,23 +64,26 @@ def eval_command(
     variant.
     """
     from seamline.cli import render_report
+    from seamline.cli.systems import load_system
+    from seamline.evaluation.trec import read_run
 
     if click.get_current_context().invoked_subcommand is not None:
         return 0
     golden, golden_set = read_golden_set(golden, qrels, split)
-    with opened(told, golden) as kb:
-        coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
-        report = run(
-            kb,
-            golden,
-            golden_set,
-            chosen_variants(kb, names(variants), variants_file),
-            coverage,
-            baseline=baseline,
-            recorded=_recorded(runs),
-            drop_query_document=drop_query_document,
-            quiet=told.as_json,
-        )
+    others: dict[str, Any] = {
+        "baseline": baseline,
+        "drop_query_document": drop_query_document,
+        "systems": {name: load_system(target) for name, target in _named("--system", systems).items()},
+        "recorded": {name: read_run(Path(path)) for name, path in _named("--run", runs).items()},
+    }
+    wanted = names(variants)
+    if wanted == [] and variants_file is None:
+        report = run_others(told, golden, golden_set, allow_missing=allow_missing, **others)
+    else:
+        with opened(told, golden) as kb:
+            coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
+            chosen = chosen_variants(kb, wanted, variants_file)
+            report = run(kb, golden, golden_set, chosen, coverage, quiet=told.as_json, **others)
     if output is not None:
         write_files(report, golden_set, output)
     if told.as_json:
@@ -95,20 +107,28 @@ def audit_command(
     language: str | None,
     allow_missing: bool,
 ) -> int:
-    """Look for signs that a golden set flatters the engine. It warns; it cannot prove that a set is honest."""
+    """Look for signs that a golden set flatters the engine. It warns; it cannot prove that a set is honest.
+
+    The variants without a reranker run once, to see how many of the documents that they rank first carry a label.
+    """
     from seamline.cli import render_report
     from seamline.evaluation.audit import audit
+    from seamline.evaluation.measures import JUDGED
+    from seamline.evaluation.variants import BUILT_IN
 
     golden, golden_set = read_golden_set(golden, qrels, split)
     with opened(told, golden) as kb:
-        prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
+        coverage = prepare(kb, golden, golden_set, language, allow_missing=allow_missing, quiet=told.as_json)
         with kb.read() as snapshot:
             texts = {str(d.id): f"{d.title or ''}\n{d.text}" for d in snapshot.documents(kb.scope)}
-    found = audit(golden_set, texts)
+        plain = [variant for variant in BUILT_IN if not variant.reranked]
+        report = run(kb, golden, golden_set, plain, coverage, quiet=told.as_json)
+    shares = {variant.name: variant.measures[JUDGED].mean for variant in report.variants if variant.status == "ok"}
+    found = audit(golden_set, texts, shares)
     if told.as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | {"made": dict(report.made)})
     else:
-        render_report.audit(found)
+        render_report.audit(found, report.origin)
     return 0
 
 
@@ -132,6 +152,7 @@ def run(
     coverage: Coverage,
     *,
     baseline: str | None = None,
+    systems: Mapping[str, SystemUnderTest] | None = None,
     recorded: Mapping[str, Ranking] | None = None,
     drop_query_document: bool = False,
     quiet: bool,
@@ -153,6 +174,7 @@ def run(
             coverage=coverage,
             sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
             drop_query_document=drop_query_document,
+            systems=systems,
             recorded=recorded,
             settings={name: getattr(values, name) for name in RECORDED},
             command=command_line(),
@@ -160,15 +182,45 @@ def run(
         )
 
 
-def _recorded(runs: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    from seamline.evaluation.trec import read_run
+def run_others(
+    told: Common,
+    golden: Path,
+    golden_set: GoldenSet,
+    *,
+    allow_missing: bool,
+    **others: Any,  # noqa: ANN401
+) -> Report:
+    """An evaluation of other systems and recorded runs alone: no knowledge base takes part."""
+    from seamline.cli.render_report import evaluation_progress
+    from seamline.evaluation import formats
+    from seamline.evaluation.golden import check_documents
+    from seamline.evaluation.run import evaluate
 
-    found = {}
-    for given in runs:
-        name, equals, path = given.partition("=")
+    values = told.settings().values
+    corpus = formats.corpus(golden)
+    known = None if corpus is None else [document.id for document in corpus]
+    with evaluation_progress(quiet=told.as_json) as progress:
+        return evaluate(
+            None,
+            golden_set,
+            (),
+            k=values.eval_k,
+            seed=values.eval_seed,
+            coverage=None if known is None else check_documents(golden_set, known, allow_missing=allow_missing),
+            sample_corpus=(golden.parent / SAMPLE_MARK).exists(),
+            command=command_line(),
+            progress=progress,
+            **others,
+        )
+
+
+def _named(option: str, given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in given:
+        name, equals, target = item.partition("=")
         if not equals or not name or name in found:
-            raise click.UsageError(f"--run {given!r} is not NAME=FILE with a name of its own")
-        found[name] = read_run(Path(path))
+            raise click.UsageError(f"{option} {item!r} is not NAME=... with a name of its own")
+        found[name] = target
     return found
 
 

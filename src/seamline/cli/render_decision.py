@@ -9,6 +9,7 @@ from rich.table import Table
 
 from seamline.cli.printing import escape
 from seamline.cli.render import console
+from seamline.evaluation.report import origin
 
 if TYPE_CHECKING:
     from seamline.evaluation.gate import Decision
@@ -48,12 +49,13 @@ def swept(found: Swept, chosen: str, written: Path | None) -> None:
             f"{escape(name)} {threshold.threshold:.4f}, confident from {threshold.confident:.4f}: answers "
             f"{threshold.held_out.coverage:.0%} of {threshold.answerable} answerable and "
             f"{threshold.held_out.error:.0%} of {threshold.unanswerable} unanswerable questions, held out; "
-            f"AUROC {threshold.auroc:.3f}"
+            f"AUROC {threshold.auroc:.3f}" + ("" if threshold.useful else "; does not tell them apart, so not written")
         )
     if not found.thresholds:
         console.print("[dim]no thresholds: the golden set holds too few unanswerable queries[/]")
     if written is not None:
         console.print(f"written: {escape(str(written))} ({escape(chosen)})")
+    console.print(f"[dim]{escape(origin(found.queries, found.made))}[/]", soft_wrap=True)
 
 
 def decision(found: Decision) -> None:
@@ -108,3 +110,5 @@ def side_by_side(found: SideBySide) -> None:
         console.print(f"[yellow]only one report holds a valid {escape(name)}[/]")
     for remark in found.remarks:
         console.print(f"[yellow]{escape(remark)}[/]")
+    for name, made in zip("AB", found.origins, strict=True):
+        console.print(f"[dim]{name}: {escape(made)}[/]", soft_wrap=True)

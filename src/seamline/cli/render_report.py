@@ -14,9 +14,9 @@ from seamline.cli.render import console, errors
 
 if TYPE_CHECKING:
     from seamline.evaluation.answers import AnswerReport, Shares
+    from seamline.evaluation.attempts import Progress as Counted
     from seamline.evaluation.audit import Audit
     from seamline.evaluation.report import Grouping, Report
-    from seamline.evaluation.run import Progress as Counted
 
 WIDE = 132
 """Columns from which latency stands in the same table as the measures."""
@@ -103,7 +103,7 @@ def _shares(table: Table, name: str, shares: Shares) -> None:
     table.add_row(name, *("-" if share is None else f"{share:.3f}" for share in (shares.evidence, shares.abstains)))
 
 
-def audit(found: Audit) -> None:
+def audit(found: Audit, origin: str) -> None:
     """What an audit found: counts, then warnings, then what it cannot show."""
     from seamline.evaluation.audit import DISCLAIMER, SHOWN
 
@@ -113,14 +113,20 @@ def audit(found: Audit) -> None:
 
     console.print(f"{found.judged} judged queries, {found.unanswerable} unanswerable")
     labels = ", ".join(f"{queries} with {count}" for count, queries in found.labels.items())
+    if len(found.labels) > SHOWN:
+        counts = [count for count, queries in found.labels.items() for _ in range(queries)]
+        labels = f"from {min(counts)} to {max(counts)}, half of them at least {sorted(counts)[len(counts) // 2]}"
     console.print(f"relevant documents a query: {labels}")
     console.print(f"words mostly from a relevant document: {len(found.copied)}  [dim]{listed(found.copied)}[/]")
     console.print(f"a word that only the answer holds: {len(found.trivial)}  [dim]{listed(found.trivial)}[/]")
     for query, document, other in found.twins[:SHOWN]:
         console.print(f"[dim]{escape(f'{query}: {other} is nearly {document} and not labelled like it')}[/]")
+    for name, share in found.judged_at_10.items():
+        console.print(f"unlabelled among the first ten of {escape(name)}: {1 - share:.0%}")
     for warning in found.warnings:
         console.print(f"[yellow]warning:[/] {escape(warning)}")
     console.print(f"[dim]{DISCLAIMER}[/]")
+    console.print(f"[dim]{escape(origin)}[/]", soft_wrap=True)
 
 
 def _table(found: Report, by: Grouping | None, part: Literal["all", "measures", "cost"] = "all") -> Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from seamline.cli.golden_sets import golden_options, opened, prepare, read_golden_set
-from seamline.cli.options import Common, common, names, print_json
+from seamline.cli.options import Common, command_line, common, names, print_json
 
 if TYPE_CHECKING:
     from seamline.calibration import Calibration
@@ -86,6 +86,7 @@ def sweep_command(
                 folds=folds,
                 k=values.eval_k,
                 seed=values.eval_seed,
+                command=command_line(),
                 progress=progress,
             )
             chosen = swept.choice.best if best else swept.choice.simplest
@@ -155,13 +156,14 @@ def _calibration(kb: KnowledgeBase, swept: Swept, chosen: str, rerankers: Sequen
     settings: dict[str, str | int | float | bool] = {
         name: value for name, value in swept.overrides[chosen].items() if isinstance(value, str | int | float | bool)
     }
-    if "min_cosine" in swept.thresholds:
-        settings["min_cosine"] = swept.thresholds["min_cosine"].threshold
-        settings["confident_cosine"] = swept.thresholds["min_cosine"].confident
+    cosine = swept.thresholds.get("min_cosine")
+    if cosine is not None and cosine.useful:
+        settings["min_cosine"] = cosine.threshold
+        settings["confident_cosine"] = cosine.confident
     calibrated = {}
     for name in rerankers:
         found = swept.thresholds.get(f"rerank_min_score of {name}")
-        if found is not None:
+        if found is not None and found.useful:
             reranker = registry.factory("rerankers", name)(kb.settings.values.mapping())
             calibrated[name] = RerankerCalibration(
                 fingerprint=reranker.fingerprint,
@@ -179,5 +181,6 @@ def _calibration(kb: KnowledgeBase, swept: Swept, chosen: str, rerankers: Sequen
             "in_fold_ndcg_at_10": round(swept.choice.in_fold, 6),
             "before_ndcg_at_10": round(swept.choice.current, 6),
             "folds": swept.choice.folds,
+            **{name: str(value) for name, value in swept.made.items() if value},
         },
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from seamline.evaluation.folds import fold_of
 
+KEPT = 0.9
+"""Share of answerable questions that a threshold must let through: refusing them costs more than it gains."""
 CONFIDENT_ERROR = 0.05
 """Share of unanswerable questions that may still reach the confident score."""
 
@@ -38,6 +42,18 @@ class Abstention:
     answerable: int
     unanswerable: int
 
+    @property
+    def separation(self) -> float:
+        """One-sided 95% lower bound of held-out coverage minus held-out error (normal approximation)."""
+        yes, no = self.held_out.coverage, self.held_out.error
+        variance = yes * (1 - yes) / self.answerable + no * (1 - no) / self.unanswerable
+        return yes - no - NormalDist().inv_cdf(0.95) * math.sqrt(variance)
+
+    @property
+    def useful(self) -> bool:
+        """Whether the threshold may decide: held out it tells the two kinds apart, beyond chance."""
+        return self.separation > 0
+
 
 def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float:
     """Area under the ROC curve (Mann-Whitney); a tie counts one half."""
@@ -46,7 +62,7 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float:
 
 
 def calibrate(answerable: Sequence[float], unanswerable: Sequence[float], *, folds: int, seed: int) -> Abstention:
-    """The threshold with the largest ``coverage - error`` (Youden 1950); of equals the lowest.
+    """The threshold with the largest ``coverage - error`` (Youden 1950) that keeps :data:`KEPT`; of equals the lowest.
 
     Raises ``UsageError`` when either side has fewer questions than folds.
     """
@@ -81,7 +97,8 @@ def _outside(scores: Sequence[float], member: Sequence[int], fold: int) -> list[
 
 
 def _best(yes: Sequence[float], no: Sequence[float]) -> float:
-    return max(sorted({*yes, *no}), key=lambda score: round(_share(yes, score) - _share(no, score), 12))
+    keeping = [score for score in sorted({*yes, *no}) if _share(yes, score) >= KEPT]
+    return max(keeping, key=lambda score: round(_share(yes, score) - _share(no, score), 12))
 
 
 def _share(scores: Sequence[float], threshold: float) -> float:

@@ -19,6 +19,10 @@ LONG_WORD = 4
 SHINGLE = 8
 """Words a shingle; documents are near-duplicates when :data:`NEAR` of their shingles agree."""
 NEAR = 0.8
+FEW_JUDGED = 0.5
+"""Below this share of labelled documents in its first ten, a variant's numbers rest on the labels' gaps."""
+UNEVEN = 0.1
+"""Variants whose labelled shares differ by more than this are not measured with the same care."""
 SHOWN = 10
 DISCLAIMER = "An audit finds some kinds of easy questions. It cannot show that a set is honest."
 _WORD = re.compile(r"\w+")
@@ -28,7 +32,8 @@ _WORD = re.compile(r"\w+")
 class Audit:
     """Shares are of the judged queries. ``labels`` maps the number of relevant documents to queries with it.
 
-    ``twins`` are ``(query, labelled document, unlabelled near-duplicate)``; lists hold query ids.
+    ``twins`` are ``(query, labelled document, unlabelled near-duplicate)``; lists hold query ids. ``judged_at_10`` is,
+    for each variant that ran, the share of its first ten documents that carries any label.
     """
 
     judged: int
@@ -38,6 +43,7 @@ class Audit:
     labels: Mapping[int, int]
     twins: tuple[tuple[str, str, str], ...]
     repeated: tuple[tuple[str, ...], ...]
+    judged_at_10: Mapping[str, float]
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
@@ -45,8 +51,8 @@ class Audit:
         return {**asdict(self), "disclaimer": DISCLAIMER}
 
 
-def audit(golden: GoldenSet, texts: Mapping[str, str]) -> Audit:
-    """Audit a golden set against the texts of its corpus, by document id."""
+def audit(golden: GoldenSet, texts: Mapping[str, str], judged_at_10: Mapping[str, float] | None = None) -> Audit:
+    """Audit a golden set against the texts of its corpus, by document id, and the shares that a run measured."""
     words = {document: frozenset(_words(text)) for document, text in texts.items()}
     frequency = Counter(word for found in words.values() for word in found)
     judged = golden.judged
@@ -63,7 +69,8 @@ def audit(golden: GoldenSet, texts: Mapping[str, str]) -> Audit:
         labels=dict(sorted(labels.items())),
         twins=twins,
         repeated=repeated,
-        warnings=_warnings(golden, copied, trivial, labels, twins, repeated),
+        judged_at_10=judged_at_10 or {},
+        warnings=(*_warnings(golden, copied, trivial, labels, twins, repeated), *_gaps(judged_at_10 or {})),
     )
 
 
@@ -148,4 +155,23 @@ def _warnings(
         found.append(f"{len(repeated)} questions are asked more than once")
     if count == len(golden.queries):
         found.append("no query is unanswerable: abstention cannot be measured or calibrated")
+    return tuple(found)
+
+
+def _gaps(judged_at_10: Mapping[str, float]) -> tuple[str, ...]:
+    """What the unlabelled documents among the first ten may do to the numbers."""
+    if not judged_at_10:
+        return ()
+    least, most = min(judged_at_10.values()), max(judged_at_10.values())
+    found = []
+    if least < FEW_JUDGED:
+        found.append(
+            f"down to {least:.0%} of the first ten documents carry a label: "
+            "right answers that nobody labelled count as wrong"
+        )
+    if most - least > UNEVEN:
+        found.append(
+            f"labelled among the first ten are from {least:.0%} to {most:.0%}, by variant: "
+            "the lower ones may look worse than they are"
+        )
     return tuple(found)

@@ -65,7 +65,7 @@ def baseline_of(report: Report, variant: VariantOutcome) -> Baseline:
         golden_sha256=report.golden_sha256,
         variant=variant.name,
         queries={query.id: {name: query.measures[name] for name in (PRIMARY, FOUND)} for query in variant.queries},
-        made_with={name: report.retriever[name] for name in names if name in report.retriever},
+        made_with={name: report.retriever[name] for name in names if name in report.retriever} | dict(report.made),
     )
 
 

@@ -17,6 +17,7 @@ DEPTH = 10
 """Ranks seen by nDCG, MRR and judged@10."""
 PRIMARY = f"ndcg@{DEPTH}"
 """The measure that variants are compared by."""
+JUDGED = f"judged@{DEPTH}"
 
 
 def ndcg(ranking: Sequence[str], relevance: Relevance, k: int) -> float:
@@ -64,7 +65,7 @@ def judged(ranking: Sequence[str], relevance: Relevance, k: int) -> float:
 
 def names(k: int) -> tuple[str, ...]:
     """The names of :func:`measure`'s values, in the order of a report's columns."""
-    return (f"recall@{k}", PRIMARY, f"mrr@{DEPTH}", "map", "success@1", f"judged@{DEPTH}")
+    return (f"recall@{k}", PRIMARY, f"mrr@{DEPTH}", "map", "success@1", JUDGED)
 
 
 def measure(ranking: Sequence[str], relevance: Relevance, *, k: int) -> dict[str, float]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Literal
 
 import numpy as np
@@ -164,9 +168,7 @@ class Report:
     @property
     def origin(self) -> str:
         """What its figures come from, on one line: how many queries, which version, when, on what, which command."""
-        made = {name: self.made.get(name) for name in ("at", "machine", "command")}
-        parts = [f"n = {self.judged} queries", f"seamline {self.versions.get('seamline', '?')}"]
-        return "; ".join([*parts, *(str(value) for value in made.values() if value)])
+        return origin(self.judged, {**self.made, "seamline": self.versions.get("seamline")})
 
     def rows(self, by: Grouping | None = None) -> list[dict[str, object]]:
         """One row a variant, or a variant and group, ready for a table.
@@ -221,6 +223,22 @@ class Report:
     def to_json(self, *, timings: bool = True) -> str:
         """``report.json``; without timings it is the same byte for byte on the same index."""
         return json.dumps(self.to_dict(timings=timings), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def made_now(command: str | None) -> dict[str, object]:
+    """When (UTC, to the second), on what machine, and by which command a figure is made: for its record."""
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        "command": command,
+        "seamline": version("seamline"),
+    }
+
+
+def origin(queries: int, made: Mapping[str, object]) -> str:
+    """One line under every table of figures: n, version, date, machine, command."""
+    stated = [f"seamline {made['seamline']}", *(made.get(name) for name in ("at", "machine", "command"))]
+    return "; ".join([f"n = {queries} queries", *(str(value) for value in stated if value)])
 
 
 def summarise(queries: Sequence[QueryOutcome], *, seed: int) -> dict[str, Interval]:

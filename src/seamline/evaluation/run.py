@@ -3,65 +3,36 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from seamline.errors import UnavailableError, UsageError
+from seamline.evaluation.attempts import Attempt, Plan, Progress, Ranking, attempt, attempt_system
+from seamline.evaluation.attempts import recorded as replay
 from seamline.evaluation.compare import compare
 from seamline.evaluation.golden import Coverage, GoldenQuery, GoldenSet
-from seamline.evaluation.measures import DEPTH, measure
+from seamline.evaluation.measures import DEPTH
 from seamline.evaluation.notice import notices
-from seamline.evaluation.report import HIT_COLUMNS, Hit, QueryOutcome, Report, VariantOutcome, summarise
-from seamline.evaluation.trust import Observation, distrust, observe
+from seamline.evaluation.report import Report, VariantOutcome, made_now, summarise
+from seamline.evaluation.trust import distrust
 from seamline.evaluation.variants import NO_RERANKER, Variant
 from seamline.evaluation.verdict import verdicts
 from seamline.fingerprint import canonical_json
-from seamline.ports import Retriever
-from seamline.types import RetrievalResult, Stages
+from seamline.ports import Retriever, SystemUnderTest
 
 PASSAGES = 50
 """Passages asked for, so that well over 10 documents come out of them."""
 
 PACKAGES = ("numpy", "onnxruntime", "pystemmer", "seamline", "tokenizers")
 
-Ranking = Mapping[str, Sequence[str]]
-"""Query id to document ids, best first."""
-Progress = Callable[[int, int], None]
-"""Called with the queries done and the queries in all; a query is done when every variant has answered it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What all variants of a run have in common."""
-
-    retriever: Retriever
-    queries: Sequence[GoldenQuery]
-    reranker: str
-    k: int
-    seed: int
-    passages: int
-    drop_query_document: bool
-    progress: Progress | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One call: what came of it, and the observation or the error that goes with it."""
-
-    outcome: QueryOutcome
-    observation: Observation | None
-    error: Exception | None
-
 
 def evaluate(
-    retriever: Retriever,
+    retriever: Retriever | None,
     golden: GoldenSet,
     variants: Sequence[Variant],
     *,
@@ -72,6 +43,7 @@ def evaluate(
     coverage: Coverage | None = None,
     sample_corpus: bool = False,
     drop_query_document: bool = False,
+    systems: Mapping[str, SystemUnderTest] | None = None,
     recorded: Mapping[str, Ranking] | None = None,
     settings: Mapping[str, object] | None = None,
     command: str | None = None,
@@ -87,7 +59,7 @@ def evaluate(
 
     Args:
         retriever: what to measure. Of its ``info()`` two keys are read here, ``stand_ins`` (names) and
-            ``rerank_provider`` (absent means ``off``); the whole goes into the report.
+            ``rerank_provider`` (absent means ``off``); the whole goes into the report. ``None`` without variants.
         golden: validated queries.
         variants: in the order of the report's rows; names must be unique.
         k: of recall@k; at most ``passages``.
@@ -98,6 +70,7 @@ def evaluate(
         sample_corpus: whether the corpus is the shipped one, which the report must then say.
         drop_query_document: leave out of each ranking the document whose id is the query's: collections whose
             questions are themselves documents would otherwise measure how well a text finds itself.
+        systems: other systems by name, measured live: further rows of the report, each under its own settings.
         recorded: rankings of other systems by name, each from query id to document ids: further rows of the report.
             A query that one lacks counts 0; their latency is not known.
         settings: what else the report records of how it was made, by name.
@@ -107,15 +80,18 @@ def evaluate(
     Raises:
         UsageError: the arguments are wrong, or no query is judged.
     """
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    names = [*(variant.name for variant in variants), *(recorded or {})]
+    made = made_now(command)
+    names = [*(variant.name for variant in variants), *(systems or {}), *(recorded or {})]
     _check_arguments(golden, names, k=k, passages=passages, baseline=baseline)
-    info = _recordable(retriever.info(), "the retriever's info()")
+    if retriever is None and variants:
+        raise UsageError("variants need a retriever; systems and recorded runs do not")
+    info = {} if retriever is None else _recordable(retriever.info(), "the retriever's info()")
+    about = {name: _recordable(system.info(), f"info() of {name}") for name, system in (systems or {}).items()}
     variants = [
         replace(variant, overrides=_recordable(variant.overrides, f"the overrides of {variant.name}"))
         for variant in variants
     ]
-    plan = _Plan(
+    plan = Plan(
         retriever=retriever,
         queries=golden.judged,
         reranker=str(info.get("rerank_provider") or NO_RERANKER),
@@ -125,10 +101,10 @@ def evaluate(
         drop_query_document=drop_query_document,
         progress=progress,
     )
-    stand_ins = set(_names(info.get("stand_ins")))
-    outcomes, took_part = _run_variants(plan, variants)
+    stand_ins = set().union(*(_names(one.get("stand_ins")) for one in (info, *about.values())))
+    outcomes, took_part = _run_live(plan, variants, {name: (systems or {})[name] for name in about}, about)
     stand_ins |= took_part
-    outcomes += [_recorded(plan, name, ranking) for name, ranking in (recorded or {}).items()]
+    outcomes += [replay(plan, name, ranking) for name, ranking in (recorded or {}).items()]
     comparisons, chosen, remark = compare(outcomes, baseline=baseline, seed=seed)
     told = notices(sample_corpus=sample_corpus, stand_ins=sorted(stand_ins), judged_queries=len(golden.judged))
     return Report(
@@ -148,12 +124,11 @@ def evaluate(
         comparisons=comparisons,
         questions=golden.judged,
         verdicts=verdicts(outcomes, seed=seed),
-        settings=_recordable({**(settings or {}), "drop_query_document": drop_query_document}, "the settings"),
-        made={
-            "at": started,
-            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
-            "command": command,
-        },
+        settings=_recordable(
+            {**(settings or {}), "drop_query_document": drop_query_document} | ({"systems": about} if about else {}),
+            "the settings",
+        ),
+        made=made,
     )
 
 
@@ -164,11 +139,6 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
-
-
-def documents_of(result: RetrievalResult) -> tuple[str, ...]:
-    """The documents of a result's passages, each once, at the rank of its best passage."""
-    return tuple(dict.fromkeys(str(passage.chunk.document_id) for passage in result.passages))
 
 
 def _check_arguments(golden: GoldenSet, names: Sequence[str], *, k: int, passages: int, baseline: str | None) -> None:
@@ -194,43 +164,63 @@ def _recordable(values: Mapping[str, object], what: str) -> dict[str, Any]:
     return recorded
 
 
-def _run_variants(plan: _Plan, variants: Sequence[Variant]) -> tuple[list[VariantOutcome], frozenset[str]]:
-    """The outcome of every variant, and the stand-ins that took part.
+def _run_live(
+    plan: Plan,
+    variants: Sequence[Variant],
+    systems: Mapping[str, SystemUnderTest],
+    about: Mapping[str, Mapping[str, object]],
+) -> tuple[list[VariantOutcome], frozenset[str]]:
+    """The outcome of every variant and every system, and the stand-ins that took part.
 
-    Query by query, and each query starts with another variant: whatever slows the machine down, or warms it up,
-    meets all variants alike, so that their latencies can be compared.
+    Query by query, and each query starts with another of them: whatever slows the machine down, or warms it up,
+    meets all alike, so that their latencies can be compared.
     """
     overrides = {variant.name: variant.resolve(plan.reranker) for variant in variants}
     skipped = {v.name: reason for v in variants if (reason := _why_skipped(plan, v, overrides[v.name])) is not None}
-    running = [variant.name for variant in variants if variant.name not in skipped]
-    attempts: dict[str, list[_Attempt]] = {name: [] for name in running}
-    for count, query in enumerate(plan.queries if running else ()):
-        first = count % len(running)
-        for name in running[first:] + running[:first]:
-            attempts[name].append(_attempt(plan, query, overrides[name]))
-        if plan.progress is not None:
-            plan.progress(count + 1, len(plan.queries))
+    asked: dict[str, Callable[[GoldenQuery], Attempt]] = {
+        variant.name: partial(attempt, plan, overrides=overrides[variant.name])
+        for variant in variants
+        if variant.name not in skipped
+    }
+    for name, system in systems.items():
+        whole = about[name].get("retrieval_mode") == "complete_set"
+        asked[name] = partial(attempt_system, plan, system=system, limit=None if whole else plan.passages)
+        asked[name](plan.queries[0])  # unmeasured, as for variants
+    attempts = _take_turns(plan, asked)
     outcomes = [
         _skipped(variant, skipped[variant.name])
         if variant.name in skipped
         else _outcome(plan, variant, overrides[variant.name], attempts[variant.name])
         for variant in variants
     ]
+    outcomes += [_outcome(plan, Variant(name=name), {}, attempts[name]) for name in systems]
     seen = (one.observation for made in attempts.values() for one in made if one.observation is not None)
     return outcomes, frozenset(name for observation in seen for name in observation.stand_ins)
 
 
-def _why_skipped(plan: _Plan, variant: Variant, overrides: Mapping[str, object]) -> str | None:
+def _take_turns(plan: Plan, asked: Mapping[str, Callable[[GoldenQuery], Attempt]]) -> dict[str, list[Attempt]]:
+    names = list(asked)
+    attempts: dict[str, list[Attempt]] = {name: [] for name in names}
+    for count, query in enumerate(plan.queries if names else ()):
+        first = count % len(names)
+        for name in names[first:] + names[:first]:
+            attempts[name].append(asked[name](query))
+        if plan.progress is not None:
+            plan.progress(count + 1, len(plan.queries))
+    return attempts
+
+
+def _why_skipped(plan: Plan, variant: Variant, overrides: Mapping[str, object]) -> str | None:
     """Why a variant cannot run, as its first query shows, unmeasured; ``None`` when it can."""
     if variant.reranked and overrides.get("rerank_provider", plan.reranker) == NO_RERANKER:
         return "no reranker"
-    warm_up = _attempt(plan, plan.queries[0], overrides)
+    warm_up = attempt(plan, plan.queries[0], overrides)
     if isinstance(warm_up.error, UnavailableError):
         return warm_up.error.message
     if (
         variant.reranked
         and _rerank_skipped(warm_up)
-        and _rerank_skipped(again := _attempt(plan, plan.queries[0], overrides))
+        and _rerank_skipped(again := attempt(plan, plan.queries[0], overrides))
     ):
         reason = again.observation.rerank.reason if again.observation else None
         return f"the reranker did not answer ({reason or 'no reason given'})"
@@ -238,14 +228,14 @@ def _why_skipped(plan: _Plan, variant: Variant, overrides: Mapping[str, object])
 
 
 def _outcome(
-    plan: _Plan, variant: Variant, overrides: Mapping[str, object], attempts: Sequence[_Attempt]
+    plan: Plan, variant: Variant, overrides: Mapping[str, object], attempts: Sequence[Attempt]
 ) -> VariantOutcome:
     observations = [attempt.observation for attempt in attempts if attempt.observation is not None]
     outcomes = tuple(attempt.outcome for attempt in attempts)
-    if observations:
-        reasons = distrust(variant, observations)
-    else:
+    if all(outcome.error is not None for outcome in outcomes):
         reasons = [f"every query failed; the first with {outcomes[0].error}"]
+    else:
+        reasons = distrust(variant, observations) if observations else []
     return VariantOutcome(
         name=variant.name,
         overrides=overrides,
@@ -257,75 +247,12 @@ def _outcome(
     )
 
 
-def _recorded(plan: _Plan, name: str, ranking: Ranking) -> VariantOutcome:
-    """Another system's ranking, measured as ours are; one that knows no query of the golden set is invalid."""
-    queries = []
-    for query in plan.queries:
-        ranked = tuple(d for d in ranking.get(query.id, ()) if not plan.drop_query_document or d != query.id)
-        queries.append(
-            QueryOutcome(
-                id=query.id,
-                documents=ranked,
-                measures=measure(ranked, query.relevance, k=plan.k),
-                latency_ms=None,
-                tags=query.tags,
-                language=query.language,
-                hits=tuple((document, *[None] * (len(HIT_COLUMNS) - 1)) for document in ranked[:DEPTH]),
-            )
-        )
-    known = any(query.id in ranking for query in plan.queries)
-    return VariantOutcome(
-        name=name,
-        overrides={},
-        status="ok" if known else "invalid",
-        reasons=() if known else ("the run answers no query of the golden set",),
-        queries=tuple(queries),
-        measures=summarise(queries, seed=plan.seed),
-    )
-
-
-def _rerank_skipped(attempt: _Attempt) -> bool:
+def _rerank_skipped(attempt: Attempt) -> bool:
     return attempt.observation is not None and attempt.observation.rerank.status == "skipped"
 
 
 def _skipped(variant: Variant, reason: str) -> VariantOutcome:
     return VariantOutcome(name=variant.name, overrides=variant.overrides, status="skipped", reasons=(reason,))
-
-
-def _attempt(plan: _Plan, query: GoldenQuery, overrides: Mapping[str, object]) -> _Attempt:
-    result, failure = None, None
-    started = time.perf_counter()
-    try:
-        result = plan.retriever.retrieve(query.query, top_k=plan.passages, overrides=overrides)
-    except Exception as error:  # whatever a foreign retriever raises is that query's failure, and is reported
-        failure = error
-    latency_ms = (time.perf_counter() - started) * 1000
-    documents = () if result is None else documents_of(result)
-    if plan.drop_query_document:
-        documents = tuple(document for document in documents if document != query.id)
-    outcome = QueryOutcome(
-        id=query.id,
-        documents=documents,
-        measures=measure(documents, query.relevance, k=plan.k),
-        latency_ms=latency_ms,
-        error=None if failure is None else f"{type(failure).__name__}: {failure}",
-        tags=query.tags,
-        language=query.language,
-        hits=() if result is None else _hits(result, documents[:DEPTH]),
-    )
-    return _Attempt(outcome, None if result is None else observe(result), failure)
-
-
-def _hits(result: RetrievalResult, documents: Sequence[str]) -> tuple[Hit, ...]:
-    best = {str(passage.chunk.document_id): passage.stages for passage in reversed(result.passages)}
-    return tuple(
-        (document, *(getattr(best[document], name) for name in HIT_COLUMNS[1:-1]), _terms(best[document]))
-        for document in documents
-    )
-
-
-def _terms(stages: Stages) -> list[str] | None:
-    return None if stages.matched_terms is None else list(stages.matched_terms)
 
 
 def _names(value: object) -> frozenset[str]:

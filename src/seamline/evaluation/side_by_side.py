@@ -10,7 +10,7 @@ from typing import Any
 
 from seamline.errors import UsageError
 from seamline.evaluation.measures import DEPTH, PRIMARY
-from seamline.evaluation.report import FORMAT
+from seamline.evaluation.report import FORMAT, origin
 from seamline.evaluation.significance import Interval, bootstrap_interval, holm, randomisation_test
 
 _FOUND = f"mrr@{DEPTH}"
@@ -32,12 +32,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideBySide:
-    """``settings`` maps what differs to its two values. ``only`` are variants that one report lacks."""
+    """``settings`` maps what differs to its two values. ``only`` are variants that one report lacks.
+
+    ``origins`` say of A and of B how many queries, which version, when, where and by which command.
+    """
 
     changes: tuple[Change, ...]
     settings: Mapping[str, tuple[object, object]]
     only: tuple[str, ...]
     remarks: tuple[str, ...]
+    origins: tuple[str, str]
 
     def to_dict(self) -> dict[str, object]:
         """As JSON values."""
@@ -72,7 +76,13 @@ def side_by_side(a: Mapping[str, Any], b: Mapping[str, Any], *, seed: int, force
         settings=_settings(a, b),
         only=tuple(sorted(first.keys() ^ second.keys())),
         remarks=tuple(remarks),
+        origins=(_origin(a), _origin(b)),
     )
+
+
+def _origin(report: Mapping[str, Any]) -> str:
+    stated = {"seamline": report["versions"].get("seamline"), **report.get("made", {})}
+    return origin(report["golden"]["judged"], stated)
 
 
 def _differing(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:

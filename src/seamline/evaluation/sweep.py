@@ -8,10 +8,12 @@ from itertools import product
 
 from seamline.errors import InvalidRunError, UsageError
 from seamline.evaluation.abstention import Abstention, calibrate
+from seamline.evaluation.attempts import Progress
 from seamline.evaluation.folds import Choice, choose
 from seamline.evaluation.golden import GoldenSet
 from seamline.evaluation.measures import PRIMARY
-from seamline.evaluation.run import PASSAGES, Progress, evaluate
+from seamline.evaluation.report import made_now
+from seamline.evaluation.run import PASSAGES, evaluate
 from seamline.evaluation.variants import Variant
 from seamline.ports import Retriever
 from seamline.types import RetrievalResult
@@ -44,6 +46,7 @@ class Swept:
     choice: Choice
     thresholds: Mapping[str, Abstention]
     skipped: Mapping[str, str]
+    made: Mapping[str, object]
 
     def to_dict(self) -> dict[str, object]:
         """As JSON values."""
@@ -80,6 +83,7 @@ def sweep(
     folds: int,
     k: int,
     seed: int,
+    command: str | None = None,
     progress: Progress | None = None,
 ) -> Swept:
     """Measure every variant through every retriever, and choose.
@@ -93,6 +97,7 @@ def sweep(
         folds: of the cross-validation.
         k: of recall@k, which the runs also measure.
         seed: of everything random.
+        command: what was typed, for the record.
         progress: called after each query.
 
     Raises:
@@ -127,6 +132,7 @@ def sweep(
         choice=choose(table, complexity, current=CURRENT, folds=folds, seed=seed),
         thresholds={},
         skipped=skipped,
+        made=made_now(command),
     )
 
 

@@ -89,6 +89,32 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file inside a file, to be read as a document of its own; ``name`` has no folders."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """What a parser makes of bytes: cleaned text, structure as ranges of it, and the files inside the file."""
+
+    text: str
+    media_type: str
+    blocks: tuple[Block, ...] = ()
+    pages: tuple[Page, ...] = ()
+    title: str | None = None
+    language: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+    decoder: str | None = None
+    quality: Quality | None = None
+    status: ParseStatus = ParseStatus.OK
+    reason: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A source's normalised text with its structure. ``text`` is the truth that every span points into."""
 

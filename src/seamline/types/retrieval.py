@@ -44,6 +44,19 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankedHit:
+    """One hit of another system's ranking; what it does not state is ``None``.
+
+    ``document_id`` is as the golden set names it. ``score`` is higher-is-better, on that system's own scale; the
+    order of the hits is what counts.
+    """
+
+    document_id: str | None
+    chunk_id: str | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
     """What each stage made of a chunk. Ranks count from 1. Absent is ``None``, never 0."""
 

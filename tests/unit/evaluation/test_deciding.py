@@ -139,3 +139,5 @@ def test_an_audit_sees_copied_questions_unique_words_and_unlabelled_twins() -> N
     assert found.repeated == (("trivial", "again"),)
     assert found.labels == {1: 3}
     assert len(found.warnings) == 5
+    assert len(audit(golden, texts, {"a": 0.9, "b": 0.85}).warnings) == 5
+    assert "from 60% to 90%, by variant" in audit(golden, texts, {"a": 0.9, "b": 0.6}).warnings[5]

@@ -71,3 +71,19 @@ def test_of_equally_simple_settings_within_one_standard_error_the_better_is_name
     close = [value - loss for value, loss in zip(best, (0.3, -0.2, 0.2, -0.1, 0.1, -0.1), strict=True)]
     table = {"now": [0.1] * 6, "close": close, "best": best}
     assert choose(table, {"now": 0, "close": 1, "best": 1}, current="now", folds=3, seed=1).simplest == "best"
+
+
+def test_a_threshold_keeps_nine_in_ten_answerable_questions_and_is_useful_only_beyond_chance() -> None:
+    """Half of the answerable questions score apart from all others: the best split would refuse the other half."""
+    rng = random.Random(5)
+    low = [rng.random() * 0.1 for _ in range(40)]
+    found = calibrate(
+        [0.9 + rng.random() * 0.1 for _ in range(40)] + low, [value + 0.001 for value in low], folds=5, seed=1
+    )
+    assert found.in_fold.coverage >= 0.9
+    assert not found.useful
+    apart = calibrate(
+        [0.6 + rng.random() * 0.2 for _ in range(40)], [rng.random() * 0.5 for _ in range(20)], folds=5, seed=1
+    )
+    assert apart.useful
+    assert 0.5 < apart.separation < 1

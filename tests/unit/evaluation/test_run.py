@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from seamline.errors import ModeUnavailableError, StoreError, UsageError
+from seamline.evaluation.attempts import Progress
 from seamline.evaluation.golden import Coverage, GoldenQuery, GoldenSet, golden_set
 from seamline.evaluation.report import Report
-from seamline.evaluation.run import Progress, evaluate
+from seamline.evaluation.run import evaluate
 from seamline.evaluation.runs import run_lines, write_qrels, write_runs
 from seamline.evaluation.variants import BUILT_IN, Variant, select
 from seamline.types import RerankOutcome, RetrievalResult

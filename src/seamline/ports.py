@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from seamline.types import Attachment as Attachment
-from seamline.types import Parsed as Parsed
 from seamline.types import (
     Binding,
-    Block,
     Candidate,
     Chunk,
     Chunked,
@@ -32,10 +30,6 @@ from seamline.types import (
     IngestState,
     KbStatistics,
     KeywordQuery,
-    Metadata,
-    Page,
-    ParseStatus,
-    Quality,
     RankedHit,
     RetrievalResult,
     Scope,
@@ -43,6 +37,7 @@ from seamline.types import (
     Support,
     VectorName,
 )
+from seamline.types import Parsed as Parsed
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ import pytest
 from support.cli import DOCUMENTS, Cli, write_documents
 from support.postgres import needs_postgres, new_database
 
-STORES = ["embedded", pytest.param("postgres", marks=needs_postgres)]
+STORES = ["embedded", "qdrant", pytest.param("postgres", marks=needs_postgres)]
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ def missing_words(
 ) -> tuple[str, ...]:
     """The words of ``text`` of which no analysed form, in any of ``languages``, is among the ``matched`` terms.
 
-    In the order of the question, each once whatever its case. A word that asks for nothing (a stop word, an excluded one) lacks
-    nothing: only the ``asked`` terms count. Of a run that is written without spaces, the stretches that no matched
-    term covers.
+    In the order of the question, each once whatever its case. A word that asks for nothing (a stop word, an excluded
+    one) lacks nothing: only the ``asked`` terms count. Of a run that is written without spaces, the stretches that
+    no matched term covers.
     """
     wanted, held = set(asked), set(matched)
     missing: dict[str, str] = {}

@@ -9,6 +9,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, Literal
@@ -209,10 +210,15 @@ class Pipeline:
                 options=_retrieve_options(mode, settings),
                 select=selected,
             )
-            try:
+            with suppress(NotFoundError):  # then it is a chunk, or nothing that may be read
                 return explained(document_id=DocumentId(target))
-            except NotFoundError:
+            try:
                 return explained(chunk_id=ChunkId(target))
+            except NotFoundError as error:
+                raise NotFoundError(
+                    f"no document or chunk {target!r}",
+                    hint="`seamline status --documents` lists documents, `seamline search --json` the ids of chunks",
+                ) from error
 
     # --- how the parts are put together ---
 

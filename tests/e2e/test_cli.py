@@ -174,6 +174,15 @@ def test_why_not_agrees_with_search(indexed: Cli) -> None:
 def test_why_not_reads_like_an_explanation(indexed: Cli) -> None:
     ran = indexed("why-not", "seal hours", "notice.html", "-k", "1")
     assert "lost at" in ran.out
+    lacking = indexed("why-not", "seal Submarines?", "pumps/p-40.md")
+    assert "words of the question that it lacks: Submarines" in lacking.out
+
+
+def test_why_not_of_what_does_not_exist_says_what_it_looked_for(indexed: Cli) -> None:
+    ran = indexed("why-not", "seal", "no-such.md")
+    assert ran.code == 2
+    assert "no document or chunk 'no-such.md'" in ran.err
+    assert "status --documents" in ran.err
 
 
 def test_doctor_is_clean_and_names_the_stand_in(indexed: Cli) -> None:

@@ -255,8 +255,8 @@ def why_not(found: WhyNot) -> None:
         mark = "[green]passed[/]" if stage.passed else "[red]lost[/]"
         table.add_row(stage.name, mark, escape(stage.detail))
     console.print(table)
-    if found.missing_terms:
-        console.print(f"[dim]terms of the question that it lacks: {escape(', '.join(found.missing_terms))}[/]")
+    if found.missing_words:
+        console.print(f"[dim]words of the question that it lacks: {escape(', '.join(found.missing_words))}[/]")
     if found.admitted:
         console.print("[bold green]admitted[/]: it is among the passages")
     else:

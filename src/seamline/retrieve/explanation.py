@@ -72,7 +72,8 @@ class WhyNot:
     """The stages up to where the target was lost (``lost_at``), or all of them when it is admitted.
 
     For a document, the chunk that came furthest. ``margin`` is in the unit of the stage that lost it: a score for
-    a gate, places for a pool or a cut. ``missing_terms`` are the question's terms that the chunk lacks.
+    a gate, places for a pool or a cut. ``missing_words`` are the question's words, as written,
+    of which the chunk holds no form.
     """
 
     document_id: DocumentId
@@ -81,5 +82,5 @@ class WhyNot:
     lost_at: str | None
     margin: float | None
     suggestion: Suggestion | None
-    missing_terms: tuple[str, ...]
+    missing_words: tuple[str, ...]
     stages: tuple[WhyNotStage, ...]

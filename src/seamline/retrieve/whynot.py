@@ -17,6 +17,7 @@ from seamline.ports import Analyzer, Embedder, LegReader
 from seamline.retrieve import keyword, legs
 from seamline.retrieve.completion import complete
 from seamline.retrieve.explanation import ADMITTED, Outcome, Select, Suggestion, WhyNot, WhyNotStage
+from seamline.retrieve.missing import missing_words
 from seamline.retrieve.modes import Retrieved, RetrieveOptions, retrieve
 from seamline.retrieve.question import Question
 from seamline.types import Candidate, Chunk, ChunkId, DocumentId, Scope
@@ -81,6 +82,7 @@ def explain(
     search = _Search(
         run=run,
         select=select,
+        missing=partial(missing_words, analyzer, question.text, question.keyword_languages, pools.keyword_query.terms),
         options=options,
         pools=pools,
         candidates=candidates,
@@ -100,7 +102,7 @@ class _Explained:
     """One chunk's way through the stages; ``needed`` are the setting and value that pass the stage that lost it."""
 
     chunk: Chunk
-    missing_terms: tuple[str, ...]
+    missing_words: tuple[str, ...]
     stages: tuple[WhyNotStage, ...]
     lost_at: str | None
     position: int
@@ -119,6 +121,7 @@ class _Search:
 
     run: Callable[[RetrieveOptions], Retrieved]
     select: Select
+    missing: Callable[[Sequence[str]], tuple[str, ...]]
     options: RetrieveOptions
     pools: legs.Pools
     candidates: tuple[Candidate, ...]
@@ -132,7 +135,7 @@ class _Search:
         found = partial(
             _Explained,
             chunk=chunk,
-            missing_terms=tuple(sorted(set(self.pools.keyword_query.terms) - set(whole.stages.matched_terms or ()))),
+            missing_words=self.missing(whole.stages.matched_terms or ()),
             position=min(ranks, default=sys.maxsize),
         )
         if excluded:
@@ -207,7 +210,7 @@ class _Search:
             lost_at=found.lost_at,
             margin=found.margin,
             suggestion=suggestion,
-            missing_terms=found.missing_terms,
+            missing_words=found.missing_words,
             stages=found.stages,
         )
 
@@ -266,6 +269,6 @@ def _not_searched(document_id: DocumentId, chunk_id: ChunkId | None, filtered: b
         lost_at=lost_at,
         margin=None,
         suggestion=None,
-        missing_terms=(),
+        missing_words=(),
         stages=(WhyNotStage(name=lost_at, passed=False, detail=detail),),
     )

@@ -59,7 +59,7 @@ def why(
 def test_an_admitted_chunk_passes_every_stage() -> None:
     report = why("harbour gate opens", "best")
     assert (report.admitted, report.lost_at, report.margin, report.suggestion) == (True, None, None, None)
-    assert report.missing_terms == ()
+    assert report.missing_words == ()
     assert [(s.name, s.passed, s.rank) for s in report.stages] == [
         ("scope", True, None),
         ("keyword", True, 1),
@@ -79,7 +79,7 @@ def test_lost_to_the_pool_size_with_the_rank_that_was_needed() -> None:
     assert (stages["keyword"].rank, stages["keyword"].needed_rank, stages["keyword"].passed) == (5, 2, False)
     ranks = [rank for name in ("keyword", "dense") if (rank := stages[name].rank) is not None]
     assert report.margin == min(ranks) - 2
-    assert report.missing_terms == ("harbour", "opens")
+    assert report.missing_words == ("harbour", "opens")
     assert report.suggestion is None, "a larger pool alone does not make room in the limit"
 
 
@@ -95,7 +95,7 @@ def test_no_leg_gives_a_score() -> None:
     )
     assert (report.lost_at, report.margin, report.suggestion) == ("pool", None, None)
     assert report.stages[1].detail == "it holds none of the terms"
-    assert report.missing_terms == ("harbour",)
+    assert report.missing_words == ("harbour",)
 
 
 def test_a_missing_phrase_is_named() -> None:

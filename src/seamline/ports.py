@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from seamline.types import (
+    Attachment,
     Binding,
     Block,
     Candidate,
@@ -76,14 +77,6 @@ class ReadingSource(Protocol):
 
     def reader(self) -> EntryReader:
         """The reader of its entries."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
-    """A file inside a file, to be read as a document of its own; ``name`` has no folders."""
-
-    name: str
-    data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

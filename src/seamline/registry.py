@@ -62,9 +62,7 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
     ),
     ("sources", "folder"): BuiltIn("files and folders"),
     ("sources", "list"): BuiltIn("the files that text files name, one path a line"),
-    ("sources", "records"): BuiltIn(
-        "a JSON Lines file of records: _id, text, title, readable_by and more"
-    ),
+    ("sources", "records"): BuiltIn("a JSON Lines file of records: _id, text, title, readable_by and more"),
     ("sources", "stdin"): BuiltIn("one document on standard input; its id is --source-name"),
     ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
     ("chunkers", "fixed"): BuiltIn("windows of characters ended at pauses, whatever the structure"),

@@ -38,6 +38,7 @@ from seamline.types.documents import (
     VectorName,
 )
 from seamline.types.index import (
+    Attachment,
     Binding,
     Canary,
     Finding,
@@ -72,6 +73,7 @@ __all__ = [
     "AnswerDelta",
     "AnswerEvent",
     "AnswerFailed",
+    "Attachment",
     "Binding",
     "Block",
     "BlockKind",

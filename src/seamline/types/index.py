@@ -37,6 +37,14 @@ class SourceEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file inside a file, to be read as a document of its own; ``name`` has no folders."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IngestState:
     """What the last sync made of one entry of one source; kept so that a sync can skip and resume.
 

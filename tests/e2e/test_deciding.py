@@ -211,3 +211,16 @@ def test_what_apply_writes_decides_the_next_search_until_it_is_overruled(
     assert (stated["mode_used"], stated["rerank"]["status"]) == ("dense", "applied")
     after = cli("eval", "--golden", golden, "--kb", "default", "--variants", "keyword-only,economy", "--json").json()
     assert [variant["measures"] for variant in after["variants"]] == [v["measures"] for v in before["variants"]]
+
+
+def test_a_few_queries_switch_nothing(cli: Cli, golden: Path, tmp_path: Path) -> None:
+    rows = (golden / "queries.jsonl").read_text("utf-8").splitlines()[:5]
+    (golden / "queries.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    labels = (golden / "qrels" / "test.tsv").read_text("utf-8").splitlines()[:11]
+    (golden / "qrels" / "test.tsv").write_text("\n".join(labels), encoding="utf-8")
+    ran = cli("gate", "--golden", golden, "--baseline", tmp_path / "b.json", "--write-baseline", "--apply", "--json")
+    assert (ran.code, ran.json()["applied"]) == (0, None), ran.err
+    assert (
+        "nothing was applied: 5 queries are too few"
+        in cli("gate", "--golden", golden, "--baseline", tmp_path / "b.json", "--apply").out
+    )

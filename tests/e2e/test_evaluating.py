@@ -224,6 +224,27 @@ def test_every_report_says_what_made_it_without_secrets(cli: Cli, golden: Path, 
     assert made["at"] in page
 
 
+def test_rule_08_labels_whose_quotes_are_gone_are_reported_apart(cli: Cli, tmp_path: Path) -> None:
+    document = tmp_path / "docs" / "parts.md"
+    document.parent.mkdir()
+    document.write_text("# Parts\n\nA seal is kept for seven years.\n", encoding="utf-8")
+    row = {"id": "q1", "query": "How long is a seal kept?", "relevantDocumentIds": ["parts.md"],
+           "evidence": [{"document": "parts.md", "quote": "seven years"}]}  # fmt: skip
+    (tmp_path / "queries.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert cli("index", document.parent).code == 0
+    command = ("eval", "--golden", tmp_path / "queries.jsonl", "--variants", "keyword-only", "-o", tmp_path / "out")
+    assert "no longer hold" not in cli(*command).out
+    document.write_text("# Parts\n\nA seal is kept for nine years.\n", encoding="utf-8")
+    assert cli("index", document.parent).code == 0
+    changed = cli(*command)
+    assert changed.code == 0
+    assert "quotes that their documents no longer hold; check the labels: q1" in changed.out
+    assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["golden"]["coverage"]["unmatched"] == [
+        "q1"
+    ]
+    assert "no longer hold: q1" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
 def test_the_table_keeps_its_names_and_heads_on_a_narrow_terminal(
     cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,8 +109,11 @@ def compare_command(told: Common, a: Path, b: Path, force: bool) -> int:
 def _apply(kb: KnowledgeBase, report: Report) -> tuple[Path | None, list[str]]:
     """Write the two switches into the kb's calibration; the file, and what to tell of it."""
     from seamline import calibration
+    from seamline.evaluation.notice import ENOUGH_QUERIES
 
     bound = kb.binding()
+    if report.judged < ENOUGH_QUERIES:
+        return None, [f"nothing was applied: {report.judged} queries are too few, {ENOUGH_QUERIES} are needed"]
     if kb.folder is None or bound is None:
         return None, ["nothing was applied: a knowledge base in memory has no folder for calibration.toml"]
     before = calibration.load(kb.folder, bound.space_fingerprint) or calibration.Calibration(

@@ -82,10 +82,14 @@ def prepare(
     """Index the golden set's own corpus where there is one, then check that the kb holds the labelled documents."""
     from seamline.cli import render
     from seamline.collection import index_golden_corpus
-    from seamline.evaluation.golden import check_documents
+    from seamline.evaluation.golden import check_documents, unmatched_evidence
 
     with render.sync_progress(quiet=quiet) as progress:
         index_golden_corpus(kb, golden, language=language, progress=progress)
+    quoted = {evidence.document for query in golden_set.queries for evidence in query.evidence}
     with kb.read() as snapshot:
-        known = [str(document.id) for document in snapshot.documents(kb.scope)]
-    return check_documents(golden_set, known, allow_missing=allow_missing)
+        documents = snapshot.documents(kb.scope)
+        texts = {str(document.id): document.text if document.id in quoted else "" for document in documents}
+    coverage = check_documents(golden_set, texts.keys(), allow_missing=allow_missing)
+    unmatched = [id_ for id_, evidence in unmatched_evidence(golden_set, texts) if evidence.document in texts]
+    return replace(coverage, unmatched=tuple(dict.fromkeys(unmatched)))

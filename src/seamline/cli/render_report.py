@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from seamline.evaluation.audit import Audit
     from seamline.evaluation.report import Grouping, Report
 
+SHOWN = 10
+"""Ids that are listed before the rest is counted."""
 WIDE = 132
 """Columns from which latency stands in the same table as the measures."""
 
@@ -48,6 +50,10 @@ def report(found: Report, *, by: Grouping | None) -> None:
     console.print(
         f"[bold]{escape(found.golden)}[/]: {found.judged} judged queries, {found.unanswerable} unanswerable left out"
     )
+    gone = found.coverage.unmatched if found.coverage is not None else ()
+    if gone:
+        listed = ", ".join(gone[:SHOWN]) + (f" and {len(gone) - SHOWN} more" if len(gone) > SHOWN else "")
+        console.print(f"[yellow]quotes that their documents no longer hold; check the labels:[/] {escape(listed)}")
     tables = (
         [_table(found, by)] if console.width >= WIDE else [_table(found, by, "measures"), _table(found, by, "cost")]
     )
@@ -105,7 +111,7 @@ def _shares(table: Table, name: str, shares: Shares) -> None:
 
 def audit(found: Audit, origin: str) -> None:
     """What an audit found: counts, then warnings, then what it cannot show."""
-    from seamline.evaluation.audit import DISCLAIMER, SHOWN
+    from seamline.evaluation.audit import DISCLAIMER
 
     def listed(ids: Sequence[object]) -> str:
         more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""

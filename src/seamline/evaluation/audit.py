@@ -23,7 +23,6 @@ FEW_JUDGED = 0.5
 """Below this share of labelled documents in its first ten, a variant's numbers rest on the labels' gaps."""
 UNEVEN = 0.1
 """Variants whose labelled shares differ by more than this are not measured with the same care."""
-SHOWN = 10
 DISCLAIMER = "An audit finds some kinds of easy questions. It cannot show that a set is honest."
 _WORD = re.compile(r"\w+")
 

@@ -68,10 +68,14 @@ class GoldenSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How much of a golden set the corpus holds. ``missing`` are sorted ids."""
+    """How much of a golden set the corpus holds. ``missing`` are sorted ids.
+
+    ``unmatched`` are ids of queries with a quote that its document no longer holds: their labels want another look.
+    """
 
     documents: int
     missing: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
 
 class _EvidenceRecord(BaseModel):

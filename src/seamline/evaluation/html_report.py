@@ -66,6 +66,8 @@ def _summary(report: Report) -> str:
     if report.coverage:
         held = report.coverage.documents - len(report.coverage.missing)
         parts.append(f"{held} of {report.coverage.documents} labelled documents are in the corpus")
+        if report.coverage.unmatched:
+            parts.append(f"quotes that their documents no longer hold: {', '.join(report.coverage.unmatched)}")
     parts.append(f"{report.passages} passages a query, documents by their best passage")
     return escape("; ".join(parts) + ".")
 

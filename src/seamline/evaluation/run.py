@@ -52,7 +52,8 @@ def evaluate(
     """Run every variant over the judged queries of a golden set.
 
     Passages are mapped to documents by best rank. A query that fails counts 0 and keeps its error. A variant
-    that cannot run is skipped with the reason (one whose reranker does not answer twice in a row cannot); one
+    that cannot run is skipped with the reason (one whose reranker, also one that the settings merely configure, does
+    not answer twice in a row cannot); one
     whose stages degraded, or differed between queries, is invalid. The first query runs once unmeasured under every
     variant, so that loading a model is in nobody's latency; then every query runs under all variants in turn, so that
     a busy machine slows all of them alike. Unanswerable queries are counted, and not run.
@@ -218,7 +219,7 @@ def _why_skipped(plan: Plan, variant: Variant, overrides: Mapping[str, object]) 
     if isinstance(warm_up.error, UnavailableError):
         return warm_up.error.message
     if (
-        variant.reranked
+        variant.reranked is not False
         and _rerank_skipped(warm_up)
         and _rerank_skipped(again := attempt(plan, plan.queries[0], overrides))
     ):

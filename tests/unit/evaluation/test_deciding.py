@@ -44,6 +44,16 @@ def test_fusion_earns_its_keep_and_an_idle_reranker_does_not() -> None:
     assert report.to_json(timings=False) == run().to_json(timings=False)
 
 
+def test_over_few_queries_no_stage_is_shown_to_earn_its_keep() -> None:
+    few = golden_set("g", GOLDEN.queries[:10])
+    report = evaluate(ScriptedRetriever(ranked, {"rerank_provider": "lexical"}), few, select(ALL), k=8, seed=1)
+    fused = next(verdict for verdict in report.verdicts if verdict.stage == "fused-weighted")
+    assert fused.difference.low > 0
+    assert not fused.earns
+    assert "earns its keep: no" in fused.sentence
+    assert "not shown: fewer than 50 queries" in fused.sentence
+
+
 def test_a_reranker_that_never_answers_skips_the_variant_and_one_that_fails_once_invalidates_the_run() -> None:
     late = RerankOutcome(status="skipped", provider="lexical", reason="timeout")
 

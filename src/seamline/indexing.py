@@ -17,7 +17,7 @@ from seamline.embed import canary
 from seamline.errors import SeamlineError
 from seamline.fingerprint import fingerprint, sha256_bytes, space_fingerprint
 from seamline.ingest import safety
-from seamline.ingest.plan import Plan, Ready, Work, gone_from, indexed, within
+from seamline.ingest.plan import Plan, Ready, Work, gone_from, indexed, same_content, within
 from seamline.ports import (
     Analyzer,
     AttachmentReader,
@@ -272,7 +272,7 @@ class _Run:
             data = self._source.read(entry)
             state = replace(state, content_sha256=sha256_bytes(data))
             safety.refuse_version_conflict(state, known)
-            if indexed(known) and known.content_sha256 == state.content_sha256 and known.recipe == self._recipe:  # type: ignore[union-attr]
+            if same_content(state, known) and not entry.metadata:
                 writer.record([state])
                 self._uncommitted = True
                 self._keep(writer, entry, state)

@@ -181,8 +181,8 @@ class KnowledgeBase:
     ) -> SyncReport:
         if options.dry_run:
             return indexer.sync(source, options, progress)
-        with jobs.recorded(self._folder, source.name):
-            return indexer.sync(source, options, progress)
+        with jobs.recorded(self._folder, source.name, progress, timeout=options.write_timeout_s) as step:
+            return indexer.sync(source, options, step)
 
     def _indexer(self, reader: ports.EntryReader, chunker: Chunker | None = None, *, dry_run: bool = False) -> Indexer:
         store, embedder = self._writable(dry_run=dry_run), self.embedder()

@@ -131,7 +131,7 @@ class Pipeline:
                 question,
                 embedder=embedder,
                 analyzer=self._analyzer,
-                options=_retrieve_options(mode, settings),
+                options=RetrieveOptions.of(settings.mapping() | {"mode": mode}),
             )
             selection = self._select(snapshot, scope, text, retrieved.candidates, request, settings, mode, limit)
         timings = {
@@ -207,7 +207,7 @@ class Pipeline:
                 question,
                 embedder=embedder,
                 analyzer=self._analyzer,
-                options=_retrieve_options(mode, settings),
+                options=RetrieveOptions.of(settings.mapping() | {"mode": mode}),
                 select=selected,
             )
             with suppress(NotFoundError):  # then it is a chunk, or nothing that may be read
@@ -267,13 +267,15 @@ class Pipeline:
         present = _languages(statistics)
         if request.query_language != "auto":
             tag = request.query_language.split("-")[0].lower()
-            return Question(text=text, language=tag, keyword_languages=_first(tag, present)), "given"
+            return Question(text=text, language=tag, keyword_languages=tuple(dict.fromkeys((tag, *present)))), "given"
         if len(present) == 1:
             return Question(text=text, language=present[0], keyword_languages=present), "unknown"
         detected, confidence = detect(text)
         if detected in present and confidence >= SURE:
             # Detection on a short question is a guess: it may lower the dense weight, not drop an analysis.
-            return Question(text=text, language=detected, keyword_languages=_first(detected, present)), "detected"
+            return Question(
+                text=text, language=detected, keyword_languages=tuple(dict.fromkeys((detected, *present)))
+            ), "detected"
         return Question(text=text, language=None, keyword_languages=present or (None,)), "unknown"
 
     def _select(
@@ -360,10 +362,6 @@ def _fingerprint_of(reranker: str, settings: Settings) -> str:
     return registry.factory("rerankers", reranker)(settings.mapping()).fingerprint  # type: ignore[no-any-return]
 
 
-def _retrieve_options(mode: str, settings: Settings) -> RetrieveOptions:
-    return RetrieveOptions.of(settings.mapping() | {"mode": mode})
-
-
 def _limit(request: Request, settings: Settings) -> int:
     limit = request.limit if request.limit is not None else settings.rerank_top_n or settings.limit_economy
     return validate_limit(limit, settings.candidate_k)
@@ -379,10 +377,6 @@ def _left_out(statistics: KbStatistics) -> tuple[str, ...]:
     """The note of a kb in more languages than one question is analysed in."""
     tags = sorted(statistics.languages, key=lambda tag: (-statistics.languages[tag], tag))[MOST_ANALYSES:]
     return (f"keyword: the question is not analysed as {', '.join(tags)}",) if tags else ()
-
-
-def _first(tag: str | None, present: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    return (tag, *(other for other in present if other != tag))
 
 
 def _stand_ins(embedder: Embedder | None, settings: Settings) -> tuple[str, ...]:

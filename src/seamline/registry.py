@@ -69,7 +69,8 @@ BUILT_INS: dict[tuple[Kind, str], BuiltIn] = {
         "dense leg in Qdrant, records and keyword leg beside it", ("qdrant_client",), "qdrant"
     ),
     ("sources", "folder"): BuiltIn("files and folders"),
-    ("sources", "records"): BuiltIn("a JSON Lines file of records: _id, title, text, metadata"),
+    ("sources", "list"): BuiltIn("the files that text files name, one path a line"),
+    ("sources", "records"): BuiltIn("a JSON Lines file of records: _id, text, title, readable_by and more"),
     ("sources", "stdin"): BuiltIn("one document on standard input; its id is --source-name"),
     ("chunkers", "structural"): BuiltIn("headings, paragraphs, lists, tables and code kept whole where they fit"),
     ("chunkers", "fixed"): BuiltIn("windows of characters ended at pauses, whatever the structure"),

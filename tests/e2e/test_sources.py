@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import seamline
-from seamline import jobs
+from seamline.errors import ListingError
 from support.cli import Cli, write_documents
 
 
@@ -53,6 +53,8 @@ def test_a_home_inside_the_folder_is_not_indexed(tmp_path: Path) -> None:
     with seamline.open(home=folder / "home", settings={"embedding_provider": "hash"}) as kb:
         first = kb.index(folder)
         again = kb.index(folder)
+        with pytest.raises(ListingError, match="home of an index"):
+            kb.index(folder / "home")
     assert (len(first.added), again.added, again.failed) == (5, [], [])
 
 
@@ -81,23 +83,27 @@ def test_explain_tells_what_was_extracted_how_and_what_was_dropped(cli: Cli, tmp
     assert not (tmp_path / "home").exists()
 
 
-def test_an_interrupted_sync_is_told_and_goes_on(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = write_documents(tmp_path / "docs")
-    assert cli("index", folder).code == 0
-    (folder / "new.txt").write_text("A new notice.", encoding="utf-8")
+def test_an_access_list_of_a_record_is_kept_or_refused(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    row = {"_id": "a", "text": "The vault opens at six.", "readable_by": ["staff"], "version": 1}
+    file.write_text(json.dumps(row), encoding="utf-8")
+    cli("index", file, "--source", "records")
+    assert cli("access", "show", "a", "--json").json()["readable_by"] == ["staff"]
+    file.write_text(json.dumps(row | {"text": "Another text."}), encoding="utf-8")
+    assert "version" in cli("index", file, "--source", "records", "--json").json()["failed"][0]["reason"]
+    file.write_text(json.dumps(row | {"readable_by": "staff"}), encoding="utf-8")
+    assert "not a list of names" in cli("index", file, "--source", "records").err
 
-    def interrupted(*_arguments: object) -> None:
-        raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr("seamline.indexing._Run.execute", interrupted)
-        assert cli("index", folder).code == 130
-    told = cli("status", "--json").json()["unfinished"]
-    assert (told["source"], told["running"]) == (str(folder), True)  # this process lives
-    monkeypatch.setattr(jobs, "_alive", lambda _pid: False)
-    assert "interrupted" in cli("status").out
-    assert cli("index", folder, "--json").json()["added"] == ["new.txt"]
-    assert "unfinished" not in cli("status", "--json").json()
+def test_a_list_names_files_and_an_empty_one_removes_nothing(cli: Cli, tmp_path: Path) -> None:
+    docs = write_documents(tmp_path / "docs")
+    listing = tmp_path / "list.txt"
+    listing.write_text("# chosen\ndocs/pumps/p-40.md\n\ndocs/notice.html\n", encoding="utf-8")
+    assert cli("index", listing, "--source", "list", "--json").json()["added"] == ["notice.html", "p-40.md"]
+    listing.write_text("# nothing\n", encoding="utf-8")
+    assert "names no file" in cli("index", listing, "--source", "list").err
+    assert cli("status", "--json").json()["sources"] == {str(listing): 2}
+    assert cli("index", docs, "--watch", "--dry-run").code == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="platform: signals")

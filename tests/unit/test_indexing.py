@@ -207,6 +207,19 @@ def test_a_version_that_comes_with_other_bytes_is_refused(store: Store) -> None:
     assert "version '1' came with other bytes" in report.failed[0].reason
 
 
+def test_a_new_version_of_the_same_bytes_embeds_nothing_and_the_same_version_is_skipped(store: Store) -> None:
+    source, embedder = DictSource({"a.txt": "one " * 20}, versions={"a.txt": "1"}), CountingEmbedder()
+    sync(store, source, embedder)
+    embedder.texts.clear()
+    source.touched = 1
+    assert sync(store, source, embedder).skipped == ["a.txt"]
+    source.versions["a.txt"] = "2"
+    report = sync(store, source, embedder)
+    assert (report.replaced, embedder.texts, report.embedded) == (["a.txt"], [], 0)
+    with store.read() as snapshot:
+        assert snapshot.states(SCOPE)[DocumentId("a.txt")].version == "2"
+
+
 def test_access_lists_survive_replacement_and_change_without_parsing(store: Store) -> None:
     source, embedder = DictSource(dict(FILES)), CountingEmbedder()
     sync(store, source, embedder, readable_by=frozenset({"staff"}))

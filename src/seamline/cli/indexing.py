@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seamline.cli.options import Common, common, names, print_json
+from seamline.errors import MassDeletionError
 
 if TYPE_CHECKING:
     from seamline.types import SyncReport
@@ -49,6 +51,8 @@ def index_command(
     from seamline import wire
     from seamline.cli import render
 
+    if watch and (dry_run or explain or source == "stdin" or Path("-") in paths):
+        raise click.UsageError("--watch goes neither with --dry-run, nor with --explain, nor with standard input")
     if explain:
         from seamline.cli.explaining import explain_files
 
@@ -58,23 +62,40 @@ def index_command(
 
         options = {"readable_by": names(readable_by), "allow_mass_delete": allow_mass_delete, "strict": strict}
         return watch_paths(told, paths, interval, source=source, source_name=source_name, **options)
-    with told.open() as kb, render.sync_progress(quiet=told.as_json) as progress:
-        report = kb.index(
-            list(paths),
-            source=source,
-            source_name=source_name,
-            readable_by=names(readable_by),
-            allow_mass_delete=allow_mass_delete,
-            dry_run=dry_run,
-            strict=strict,
-            progress=progress,
-        )
+    with told.open() as kb:
+
+        def synced(*, allowed: bool) -> SyncReport:
+            with render.sync_progress(quiet=told.as_json) as progress:
+                return kb.index(
+                    list(paths),
+                    source=source,
+                    source_name=source_name,
+                    readable_by=names(readable_by),
+                    allow_mass_delete=allowed,
+                    dry_run=dry_run,
+                    strict=strict,
+                    progress=progress,
+                )
+
+        try:
+            report = synced(allowed=allow_mass_delete)
+        except MassDeletionError as error:
+            _ask(error, told)
+            report = synced(allowed=True)
         space = kb.embedder().space
     if told.as_json:
         print_json(wire.plain(report))
     else:
         render.sync_report(report, space)
     return _exit_code(report)
+
+
+def _ask(error: MassDeletionError, told: Common) -> None:
+    """On a terminal the owner decides; elsewhere the refusal stands, and names the flag."""
+    if told.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise error
+    click.echo(error.message, err=True)
+    click.confirm("Remove them?", abort=True, err=True)
 
 
 def _exit_code(report: SyncReport) -> int:
@@ -109,13 +130,14 @@ def status_command(told: Common, listed: bool) -> int:
         "space": f"{bound.space.provider} {bound.space.model} {bound.space.precision}" if bound else None,
         "stand_in": bound.space.stand_in if bound else None,
         "sources": dict(Counter(state.source for state in states.values() if indexed(state))),
+        "states": dict(Counter(state.status.value for state in states.values())),
         "failed": [
             {"document_id": s.document_id, "reason": s.reason, "retryable": s.retryable, "source": s.source}
             for s in sorted(failed, key=lambda s: s.document_id)
         ],
     }
-    if unfinished is not None:
-        shown["unfinished"] = wire.plain(unfinished)
+    if unfinished:
+        shown["unfinished"] = [wire.plain(job) for job in unfinished]
     if documents is not None:
         shown["document_ids"] = sorted(documents)
     if told.as_json:

@@ -121,11 +121,11 @@ def sync_report(report: SyncReport, space: EmbeddingSpace) -> None:
         console.print(table)
 
 
-def _unfinished(job: dict[str, Any] | None) -> str:
-    if job is None:
-        return ""
+def _unfinished(job: dict[str, Any]) -> str:
     state = "running" if job["running"] else "[yellow]interrupted[/]: the same command goes on from there"
-    return f"a sync of {escape(job['source'])}, begun {job['started_at']}, {state}"
+    why = f" ({escape(job['reason'])})" if job["reason"] else ""
+    done = f"{job['done']:,} of {job['total']:,} entries"
+    return f"a sync of {escape(job['source'])}, begun {job['started_at']}, {done}, {state}{why}"
 
 
 def status(shown: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ def status(shown: dict[str, Any]) -> None:
         "embedding": (shown["space"] or "none yet") + (" [yellow](stand-in)[/]" if shown["stand_in"] else ""),
         "languages": ", ".join(f"{tag} {count:,}" for tag, count in sorted(shown["languages"].items())) or "none",
         "generation": str(shown["generation"]),
-        "unfinished": _unfinished(shown.get("unfinished")),
+        "unfinished": "\n".join(map(_unfinished, shown.get("unfinished", ()))),
         "sources": "\n".join(f"{name}: {count:,}" for name, count in sorted(shown["sources"].items())) or "none",
     }
     table = Table(box=None, show_header=False, pad_edge=False)

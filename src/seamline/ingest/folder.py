@@ -142,6 +142,8 @@ class FolderSource:
 
     def _listing(self) -> Iterator[_File]:
         for root in self._roots:
+            if self._exclude in (root, *root.parents):
+                raise ListingError(f"{root}: lies in the home of an index", hint="name a folder of documents")
             try:
                 status = root.stat()
             except OSError as error:

@@ -19,8 +19,8 @@ from seamline.ingest.html import decode_html
 from seamline.ingest.html_walk import read_page
 from seamline.ingest.layout import Layout
 from seamline.ingest.office import laid_out
-from seamline.ports import Attachment, Parsed
-from seamline.types import MetadataValue, ParseStatus
+from seamline.ports import Parsed
+from seamline.types import Attachment, MetadataValue, ParseStatus
 
 MOST_PARTS = 2000
 MOST_DEPTH = 10

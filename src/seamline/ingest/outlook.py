@@ -12,8 +12,8 @@ from seamline.ingest.clean import clean
 from seamline.ingest.mail import MOST_DEPTH, MessageReading, with_attachments
 from seamline.ingest.office import laid_out
 from seamline.ingest.ole import MAIL
-from seamline.ports import Attachment, Parsed
-from seamline.types import MetadataValue, ParseStatus
+from seamline.ports import Parsed
+from seamline.types import Attachment, MetadataValue, ParseStatus
 
 if TYPE_CHECKING:
     from olefile import OleFileIO

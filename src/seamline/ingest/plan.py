@@ -51,6 +51,18 @@ def indexed(state: IngestState | None) -> bool:
     return state is not None and state.status in (IngestStatus.COMMITTED, IngestStatus.SKIPPED)
 
 
+def same_content(state: IngestState, known: IngestState | None) -> bool:
+    """Whether a document stands in the kb with these bytes, by this recipe, under this version.
+
+    A new version of the same bytes is read again, so that the document says so; its vectors are reused.
+    """
+    return (
+        known is not None
+        and indexed(known)
+        and (known.content_sha256, known.recipe, known.version) == (state.content_sha256, state.recipe, state.version)
+    )
+
+
 INSIDE = "!/"
 """Stands between the id of a document and the name of a file inside it."""
 

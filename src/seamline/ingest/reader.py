@@ -11,8 +11,7 @@ from seamline.ingest.language import VERSION as LANGUAGE_VERSION
 from seamline.ingest.language import detect, mark_blocks
 from seamline.ingest.plan import INSIDE
 from seamline.ingest.sandbox import ParseLimits, ParserChild
-from seamline.ports import Attachment
-from seamline.types import Document, DocumentId, Provenance, Quality, SourceEntry
+from seamline.types import Attachment, Document, DocumentId, Provenance, Quality, SourceEntry
 
 MOST_DEPTH = 3
 MOST_INSIDE = 200

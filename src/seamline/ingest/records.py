@@ -1,4 +1,6 @@
-"""Documents from JSON Lines, one record a line: ``{"_id", "title", "text", "metadata"?}``.
+"""Documents from JSON Lines, one record a line: ``{"_id", "title", "text", "metadata"?, ...}``.
+
+``language``, ``version`` and ``readable_by`` (a list of names) are read where they stand.
 
 The layout of the retrieval test collections, and the simplest way to bring text from another system.
 """
@@ -35,6 +37,7 @@ class RecordSource:
     def entries(self) -> Iterator[SourceEntry]:
         """Every record, ordered by id. Raises ``ListingError`` on a line that is not a record."""
         lines: dict[DocumentId, bytes] = {}
+        stated: dict[DocumentId, tuple[frozenset[str] | None, object]] = {}
         try:
             raw = self._path.read_bytes()
         except OSError as error:
@@ -42,14 +45,24 @@ class RecordSource:
         for number, line in enumerate(raw.split(b"\n"), start=1):
             if not line.strip():
                 continue
-            id_ = DocumentId(str(_record(line, f"{self._path}, line {number}")["_id"]))
+            record = _record(line, f"{self._path}, line {number}")
+            id_ = DocumentId(str(record["_id"]))
             if id_ in lines:
                 raise IdCollisionError(f"{self._path}, line {number}: the id {id_!r} stands on an earlier line too")
             lines[id_] = line
+            stated[id_] = _access(record, f"{self._path}, line {number}"), record.get("version")
         self._lines = lines
         for id_ in sorted(lines):
             line = lines[id_]
-            yield SourceEntry(id=id_, uri=f"{self._path.name}#{id_}", revision=sha256_bytes(line)[:32], size=len(line))
+            readable_by, version = stated[id_]
+            yield SourceEntry(
+                id=id_,
+                uri=f"{self._path.name}#{id_}",
+                revision=sha256_bytes(line)[:32],
+                size=len(line),
+                readable_by=readable_by,
+                version=None if version is None else str(version),
+            )
 
     def read(self, entry: SourceEntry) -> bytes:
         """The record's line. Raises ``IngestError`` for an entry that was not listed."""
@@ -91,6 +104,7 @@ class RecordReader:
             language_declared=self._language is not None or "language" in record,
             metadata=_scalars(record.get("metadata")),
             readable_by=entry.readable_by,
+            version=entry.version,
             status=ParseStatus.OK if text.strip() else ParseStatus.BLANK,
             status_reason=None if text.strip() else "the record has no text",
         )
@@ -117,6 +131,16 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
     if not isinstance(record, dict) or "_id" not in record:
         raise ListingError(f"{where}: a record needs an _id", hint='{"_id": "1", "title": "...", "text": "..."}')
     return record
+
+
+def _access(record: Mapping[str, Any], where: str) -> frozenset[str] | None:
+    """Who may read a record; what is no list of names is refused, so that it never becomes everyone's."""
+    stated = record.get("readable_by")
+    if stated is None:
+        return None
+    if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
+        raise ListingError(f"{where}: readable_by is not a list of names", hint='"readable_by": ["staff"]')
+    return frozenset(stated)
 
 
 def _scalars(given: object) -> dict[str, str | int | float | bool]:

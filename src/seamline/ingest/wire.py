@@ -11,8 +11,8 @@ import struct
 from itertools import pairwise
 from typing import Any, BinaryIO, get_args
 
-from seamline.ports import Attachment, Parsed
-from seamline.types import Block, BlockKind, Page, ParseStatus, PlaceUnit, Quality
+from seamline.ports import Parsed
+from seamline.types import Attachment, Block, BlockKind, Page, ParseStatus, PlaceUnit, Quality
 
 _LENGTHS = struct.Struct(">IQ")
 _KINDS = frozenset(get_args(BlockKind))

@@ -19,6 +19,7 @@ from pathlib import Path
 from benchmarks import collection
 from benchmarks.results import write
 from seamline.knowledge_base import KnowledgeBase
+from seamline.settings import Settings
 
 SET = "chunking-eval-docs"
 BUDGETS = (400, 800, 1200, 2000, 3000, 4000)
@@ -131,8 +132,10 @@ def spans(folder: Path) -> dict[str, dict[str, list[Range]]]:
     return found
 
 
-def lead(rows: Iterable[Mapping[str, object]], name: str = "structural-600") -> dict[str, float]:
+def lead(rows: Iterable[Mapping[str, object]]) -> dict[str, float]:
     """By mode, the least lead in recall of the shipped default over the plain windows at any budget."""
+    shipped = Settings()
+    name = f"{shipped.chunker}-{shipped.chunk_chars}"
     recall = {(row["chunker"], row["mode"], row["budget"]): float(str(row["recall"])) for row in rows}
     return {
         f"{mode} least lead over {BASELINE}": min(recall[name, mode, b] - recall[BASELINE, mode, b] for b in BUDGETS)

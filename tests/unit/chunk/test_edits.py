@@ -68,7 +68,7 @@ def test_parents_are_whole_subtrees_and_children_do_not_depend_on_them() -> None
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_single_line_takes_linear_time(mode: str) -> None:
-    """Four times the text, well under sixteen times the work; what 5 MB take is `./scripts/bench chunking`'s to say."""
+    """Four times the text, well under sixteen times the work; `./scripts/bench chunk-speed` says what 5 MB take."""
     # No embedder reads megabytes of sentences quickly.
     word = "x" if mode in ("semantic", "hybrid") else "word and word. "
     made = chunker(mode, ChunkSizes(target=600, overlap=60, least=50, most=10_000), ParentSizes(target=1500, overlap=0))
